@@ -98,9 +98,9 @@ fn readers(client: &Client, order: &Order) -> String {
 
 fn permits(client: &Client, order: &Order) -> String {
     let semaphore = client.semaphore(order.name());
-    semaphore.try_set_permits(order.number("permits") as i64).blocking().expect("the name is new");
+    semaphore.try_set_permits(order.number("permits")).blocking().expect("the name is new");
     let take = |_| semaphore.acquire(1).blocking().expect("it is acquired in the end");
-    contend(order, take, |()| semaphore.release(1).blocking().expect("a permit can be given back"))
+    contend(order, take, |permit| permit.release_blocking().expect("a permit can be given back"))
 }
 
 fn handover(client: &Client, order: &Order) -> String {

@@ -20,7 +20,7 @@
 //!   `pace`, `holds`, `gate`.
 //! - `config`: one configuration, from a URL, from options or from a file.
 //! - `request`: the values that cross a border of languages. Requests, answers, errors, names.
-//! - `base`: the parts that know nothing of locks. Clocks, tasks, one value for each process.
+//! - `base`: the parts that know nothing of locks. Clocks, tasks, callbacks, one value for each process.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -37,11 +37,12 @@ mod request;
 pub use crate::api::guard::{BlockingGuard, Guard};
 pub use crate::api::lock::{Blocking, LockBuilder};
 pub use crate::api::locks::ReadWriteLock;
-pub use crate::api::operation::Operation;
+pub use crate::api::operation::{Acquiring, Operation, Waiting};
 pub use crate::api::permit::{Permit, RenewedPermit};
 pub use crate::api::permit_semaphore::PermitSemaphore;
 pub use crate::api::red_lock::RedLock;
 pub use crate::api::semaphore::{Latch, Semaphore};
+pub use crate::api::semaphore_permit::SemaphorePermit;
 pub use crate::client::Client;
 pub use crate::config::Config;
 pub use crate::config::sync_policy::SyncPolicy;

@@ -7,9 +7,11 @@ use redlatch::{Client, Config, Error};
 async fn charge(client: &Client, worker: &str) -> redlatch::Result<()> {
     // Waits up to 5 s, then Error::NotAcquired. Another process would be kept out as well.
     let guard = client.lock("example:orders:42").wait(Duration::from_secs(5)).acquire().await?;
-    println!("{worker} charges the order");
-    tokio::time::sleep(Duration::from_millis(50)).await;
-    guard.ensure()?; // Error::Lost if it was lost meanwhile
+    let work = async {
+        println!("{worker} charges the order");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    };
+    guard.run(work).await?; // Error::Lost as soon as the lock is lost, and the work is dropped
     guard.release().await // dropping the guard releases too, in the background
 }
 

@@ -50,7 +50,7 @@ async fn run(client: &Client, command: &Value) -> redlatch::Result<(Value, Optio
     let ids = command["ids"].as_str().unwrap_or_default().split(',').filter(|id| !id.is_empty());
     let ids: Vec<PermitId> = ids.map(str::parse).collect::<redlatch::Result<_>>()?;
     if kind == "permit_semaphore" {
-        let n = command["n"].as_i64().unwrap_or(1);
+        let n = command["n"].as_u64().unwrap_or(1);
         let semaphore = client.permit_semaphore(command["name"].as_str().unwrap_or_default());
         return Ok((permits(semaphore, what, n, &ids, ms("wait"), ms("lease")).await?, None));
     }
@@ -96,7 +96,7 @@ fn three(client: &Client, rule: Rule, command: &Value) -> redlatch::Result<Clien
 async fn permits(
     semaphore: PermitSemaphore,
     what: &str,
-    n: i64,
+    n: u64,
     ids: &[PermitId],
     wait: Option<Duration>,
     lease: Option<Duration>,
@@ -115,11 +115,11 @@ async fn permits(
             taken.into_iter().map(|permit| permit.keep().to_string()).collect::<Vec<_>>().join(",").into()
         }
         "give" => semaphore.try_release_many(ids).await?.into(),
-        "extend" => match lease {
-            Some(lease) => semaphore.update_lease(ids[0]).lease(lease).await?.into(),
-            None => semaphore.update_lease(ids[0]).await?.into(),
+        "extend" => semaphore.update_lease(ids[0], lease.unwrap_or(PermitSemaphore::NO_END)).await?.into(),
+        "left" => match semaphore.lease_left(ids[0]).await? {
+            Some(PermitSemaphore::NO_END) => (-1).into(),
+            left => left.map(|left| left.as_millis() as u64).into(),
         },
-        "left" => semaphore.lease_left(ids[0]).await?.into(),
         "try_set" => semaphore.try_set_permits(n).await?.into(),
         "set" => semaphore.set_permits(n).await.map(|()| true)?.into(),
         "add" => semaphore.add_permits(n).await.map(|_| true)?.into(),

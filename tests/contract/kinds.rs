@@ -124,7 +124,7 @@ fn every_pair_of_kinds_on_one_key_shares_it_or_is_told() {
 fn a_latch_is_no_semaphore_of_which_more_was_taken_for_good_than_there_was() {
     let server = Server::start();
     let client = Client::connect(&server.url()).expect("a good URL");
-    assert_eq!(client.semaphore("n").add_permits(-3).blocking().expect("answered"), -3);
+    assert_eq!(client.semaphore("n").remove_permits(3).blocking().expect("answered"), 0);
     let latch = client.latch("n");
     for refused in [
         latch.wait().blocking().map(drop),

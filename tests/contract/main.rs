@@ -18,6 +18,7 @@ mod forced;
 mod group_ends;
 mod group_losses;
 mod groups;
+mod guards;
 mod half_done;
 mod keys;
 mod kinds;

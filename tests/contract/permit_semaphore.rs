@@ -17,7 +17,7 @@ const CHANNEL: &str = "redisson_sc:{n}";
 const LEASES: &str = "{n}:timeout";
 const NEVER: &str = "922337203685477";
 
-fn set(client: &Client, permits: i64) -> PermitSemaphore {
+fn set(client: &Client, permits: u64) -> PermitSemaphore {
     let semaphore = client.permit_semaphore("n");
     assert!(semaphore.try_set_permits(permits).blocking().expect("answered"));
     semaphore
@@ -28,7 +28,7 @@ fn take(semaphore: &PermitSemaphore) -> PermitId {
 }
 
 /// The permits that are available, out, and altogether.
-fn counts(semaphore: &PermitSemaphore) -> [i64; 3] {
+fn counts(semaphore: &PermitSemaphore) -> [u64; 3] {
     [semaphore.available(), semaphore.acquired(), semaphore.permits()].map(|count| count.blocking().expect("answered"))
 }
 
@@ -113,19 +113,19 @@ fn another_lease_counts_from_when_it_is_given() {
     let two = b.permit_semaphore("n");
     let id = take(&one);
     let left = || two.lease_left(id).blocking().expect("answered");
-    assert_eq!(left(), Some(-1));
-    assert!(two.update_lease(id).lease(secs(60)).blocking().expect("answered"));
-    assert!(left().is_some_and(|ms| (50_000..=60_000).contains(&ms)));
-    assert!(two.update_lease(id).blocking().expect("answered"));
-    assert_eq!(left(), Some(-1));
+    assert_eq!(left(), Some(PermitSemaphore::NO_END));
+    assert!(two.update_lease(id, secs(60)).blocking().expect("answered"));
+    assert!(left().is_some_and(|left| (secs(50)..=secs(60)).contains(&left)));
+    assert!(two.update_lease(id, PermitSemaphore::NO_END).blocking().expect("answered"));
+    assert_eq!(left(), Some(PermitSemaphore::NO_END));
     let waiting =
         std::thread::spawn(move || b.permit_semaphore("n").acquire().wait(secs(30)).blocking().map(Permit::keep));
     eventually(|| server.view().listeners(CHANNEL) == 1);
-    assert!(one.update_lease(id).lease(Duration::from_millis(300)).blocking().expect("answered"));
+    assert!(one.update_lease(id, Duration::from_millis(300)).blocking().expect("answered"));
     let begun = Instant::now();
     waiting.join().expect("no panic").expect("it has ended");
     assert!(begun.elapsed() < secs(10), "a waiter is told of an earlier end");
-    assert!(!one.update_lease(id).lease(secs(60)).blocking().expect("answered"));
+    assert!(!one.update_lease(id, secs(60)).blocking().expect("answered"));
     assert_eq!(one.lease_left(id).blocking().expect("answered"), None);
 }
 
@@ -138,13 +138,15 @@ fn the_count_can_be_set_anew_while_permits_are_out() {
     one.set_permits(5).blocking().expect("answered");
     assert_eq!(counts(&one), [3, 2, 5]);
     one.set_permits(1).blocking().expect("answered");
-    assert_eq!(counts(&one), [-1, 2, 1]);
+    assert_eq!(counts(&one), [0, 2, 1]);
     assert!(one.try_acquire().blocking().expect("answered").is_none());
     one.release(first).blocking().expect("it is out");
     assert_eq!(counts(&one), [0, 1, 1]);
     one.release(second).blocking().expect("it is out");
     assert_eq!(one.add_permits(2).blocking().expect("answered"), 3);
     assert_eq!(counts(&one), [3, 0, 3]);
+    assert_eq!(one.remove_permits(1).blocking().expect("answered"), 2);
+    assert_eq!(counts(&one), [2, 0, 2]);
 }
 
 #[test]

@@ -1,17 +1,18 @@
 //! Semaphores: any client takes and returns permits, and there are never more out than the semaphore has.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 use std::time::Duration;
 
 use redlatch::ffi::{Border, Op, Request};
 use redlatch::{Client, Error, Semaphore};
-use redlatch_tests::{Direction, Proxy, Server, View};
+use redlatch_tests::{Direction, PATIENCE, Proxy, Server, View};
 
 use super::{eventually, pair, secs};
 
 const CHANNEL: &str = "redisson_sc:{n}";
 
-fn set(client: &Client, permits: i64) -> Semaphore {
+fn set(client: &Client, permits: u64) -> Semaphore {
     let semaphore = client.semaphore("n");
     assert!(semaphore.try_set_permits(permits).blocking().expect("answered"));
     semaphore
@@ -28,10 +29,10 @@ fn permits_are_taken_all_at_once_or_not_at_all() {
     let one = set(&a, 5);
     let two = b.semaphore("n");
     assert!(!two.try_set_permits(9).blocking().expect("answered"));
-    assert!(one.try_acquire(3).blocking().expect("answered"));
-    assert!(!two.try_acquire(3).blocking().expect("answered"));
+    one.try_acquire(3).blocking().expect("answered").expect("available").keep();
+    assert!(two.try_acquire(3).blocking().expect("answered").is_none());
     assert_eq!(two.available().blocking().expect("answered"), 2);
-    assert!(two.try_acquire(2).blocking().expect("answered"));
+    two.try_acquire(2).blocking().expect("answered").expect("available").keep();
     two.release(5).blocking().expect("answered");
     assert_eq!(one.drain().blocking().expect("answered"), 5);
     assert_eq!(one.add_permits(2).blocking().expect("answered"), 2);
@@ -52,8 +53,8 @@ fn permits_of_a_semaphore_that_was_deleted_go_to_the_one_that_is_made_under_its_
     let unsure = Client::connect(&format!("{}?response_timeout=1&retry_for=0", server.url_at(proxy.port())))
         .expect("a good URL");
     let semaphore = set(&holder, 9);
-    semaphore.acquire(2).blocking().expect("available");
-    assert!(unsure.semaphore("n").try_acquire(1).blocking().expect("available"));
+    semaphore.acquire(2).blocking().expect("available").keep();
+    unsure.semaphore("n").try_acquire(1).blocking().expect("answered").expect("available").keep();
     proxy.stall(Direction::ToClient);
     std::thread::scope(|scope| {
         let unknown = scope.spawn(|| unsure.semaphore("n").try_acquire(3).blocking());
@@ -75,7 +76,7 @@ fn a_release_wakes_waiters_in_the_order_in_which_they_came() {
     let (server, a, b) = pair();
     let one = set(&a, 1);
     let mut view = server.view();
-    one.acquire(1).blocking().expect("available");
+    one.acquire(1).blocking().expect("available").keep();
     let mut request = Request::new(Op::Acquire, "semaphore", "n", 0);
     request.wait = None;
     request.numbers = vec![1];
@@ -99,13 +100,13 @@ fn a_release_wakes_waiters_in_the_order_in_which_they_came() {
 fn several_permits_given_back_at_once_serve_several_waiters() {
     let (_server, a, b) = pair();
     let one = set(&a, 1);
-    one.acquire(1).blocking().expect("available");
+    one.acquire(1).blocking().expect("available").keep();
     std::thread::scope(|scope| {
         let waiters: Vec<_> =
             (0..10).map(|_| scope.spawn(|| b.semaphore("n").acquire(1).wait(secs(20)).blocking())).collect();
         one.release(10).blocking().expect("answered");
         for waiter in waiters {
-            waiter.join().expect("no panic").expect("there are enough");
+            waiter.join().expect("no panic").expect("there are enough").keep();
         }
     });
     assert_eq!(one.available().blocking().expect("answered"), 0);
@@ -116,7 +117,7 @@ fn a_wait_that_runs_out_is_told_and_takes_nothing() {
     let (server, a, b) = pair();
     let one = set(&a, 1);
     let wait = Duration::from_millis(100);
-    assert!(!b.semaphore("n").try_acquire(2).wait(wait).blocking().expect("answered"));
+    assert!(b.semaphore("n").try_acquire(2).wait(wait).blocking().expect("answered").is_none());
     assert!(matches!(b.semaphore("n").acquire(2).wait(wait).blocking(), Err(Error::NotAcquired { .. })));
     assert_eq!(one.available().blocking().expect("answered"), 1);
     eventually(|| only_the_count(&mut server.view()));
@@ -127,9 +128,9 @@ fn an_abandoned_acquire_takes_nothing() {
     let (server, a, b) = pair();
     let one = set(&a, 1);
     let mut view = server.view();
-    one.acquire(1).blocking().expect("available");
+    one.acquire(1).blocking().expect("available").keep();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("threads");
-    let waiting = |client: &Client| runtime.spawn(client.semaphore("n").acquire(1).into_future());
+    let waiting = |client: &Client| runtime.spawn(client.semaphore("n").acquire(1));
     let first = waiting(&b);
     let second = waiting(&b);
     eventually(|| view.listeners(CHANNEL) == 1);
@@ -140,14 +141,91 @@ fn an_abandoned_acquire_takes_nothing() {
     for _ in 0..50 {
         let task = waiting(&b);
         task.abort();
-        // The abort came too late where the task has taken a permit.
-        if let Ok(taken) = runtime.block_on(task) {
-            taken.expect("available");
-            one.release(1).blocking().expect("answered");
-        }
+        // The abort came too late where the task has taken a permit: then its guard gives it back.
+        drop(runtime.block_on(task));
     }
     eventually(|| one.available().blocking().expect("answered") == 1 && only_the_count(&mut view));
     drop(runtime);
+}
+
+#[test]
+fn permits_go_back_when_their_guard_is_dropped_and_stay_out_if_it_keeps_them() {
+    let (_server, a, b) = pair();
+    let one = set(&a, 5);
+    let available = || b.semaphore("n").available().blocking().expect("answered");
+    let permit = one.acquire(2).blocking().expect("available");
+    assert_eq!((permit.count(), permit.name(), available()), (2, "n", 3));
+    drop(permit);
+    eventually(|| available() == 5);
+    let work = AssertUnwindSafe(|| {
+        let _permit = one.acquire(3).blocking().expect("available");
+        resume_unwind(Box::new("on the way"));
+    });
+    catch_unwind(work).expect_err("it panics");
+    eventually(|| available() == 5);
+    one.acquire(1).blocking().expect("available").release_blocking().expect("answered");
+    assert_eq!(available(), 5);
+    one.try_acquire(4).blocking().expect("answered").expect("available").keep();
+    assert!(one.try_acquire(2).blocking().expect("answered").is_none());
+    assert_eq!(available(), 1);
+    b.semaphore("n").release(4).blocking().expect("answered");
+    assert_eq!(available(), 5);
+}
+
+#[test]
+fn operations_are_futures_that_run_together_and_on_other_tasks() {
+    let (_server, a, b) = pair();
+    let one = set(&a, 10);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("threads");
+    runtime.block_on(async {
+        let taking: tokio::task::JoinSet<_> = (0..10).map(|_| one.acquire(1).wait(PATIENCE)).collect();
+        let taken =
+            taking.join_all().await.into_iter().collect::<redlatch::Result<Vec<_>>>().expect("there are enough");
+        assert_eq!((taken.len(), one.available().await.expect("answered")), (10, 0));
+        let mut waiting = b.semaphore("n").acquire(1);
+        tokio::select! {
+            biased;
+            _ = &mut waiting => panic!("none is available"),
+            available = a.semaphore("n").available() => assert_eq!(available.expect("answered"), 0),
+        }
+        drop(taken);
+        waiting.await.expect("they are back").release().await.expect("answered");
+        let (available, count) = tokio::join!(one.available(), a.latch("latch").count());
+        assert_eq!((available.expect("answered"), count.expect("answered")), (10, 0));
+    });
+}
+
+#[test]
+fn an_acquire_that_is_dropped_at_any_time_leaves_no_permit_taken() {
+    let (server, a, b) = pair();
+    let one = set(&a, 3);
+    let with_ids = a.permit_semaphore("ids");
+    assert!(with_ids.try_set_permits(3).blocking().expect("answered"));
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("threads");
+    runtime.block_on(async {
+        for round in 0..200_u64 {
+            let within = Duration::from_micros(round * 5 % 400);
+            let (semaphore, with_ids) = (b.semaphore("n"), b.permit_semaphore("ids"));
+            // A permit that is taken in time is dropped as well.
+            let _ = tokio::time::timeout(within, semaphore.acquire(2)).await;
+            let _ = tokio::time::timeout(within, with_ids.acquire_many(2)).await;
+            let _ = tokio::time::timeout(within, with_ids.acquire_renewed()).await;
+        }
+    });
+    eventually(|| one.available().blocking().expect("answered") == 3);
+    eventually(|| with_ids.available().blocking().expect("answered") == 3);
+    assert_eq!(with_ids.acquired().blocking().expect("answered"), 0);
+    eventually(|| server.view().keys("redlatch_request*").is_empty());
+}
+
+#[test]
+#[should_panic(expected = "the operation runs already")]
+fn an_operation_that_runs_is_not_begun_again() {
+    let (_server, a, _) = pair();
+    let mut operation = a.semaphore("n").release(1);
+    let polled = std::pin::Pin::new(&mut operation).poll(&mut std::task::Context::from_waker(std::task::Waker::noop()));
+    assert!(polled.is_pending());
+    let _ = operation.blocking();
 }
 
 #[test]
@@ -164,9 +242,9 @@ fn a_call_whose_reply_is_lost_counts_once() {
         what();
         semaphore.available().blocking().expect("answered")
     };
-    semaphore.acquire(1).blocking().expect("available");
+    semaphore.acquire(1).blocking().expect("available").keep();
     semaphore.release(1).blocking().expect("answered");
-    assert_eq!(lost(&|| semaphore.acquire(3).blocking().expect("available")), 7);
+    assert_eq!(lost(&|| semaphore.acquire(3).blocking().expect("available").keep()), 7);
     assert_eq!(lost(&|| semaphore.release(2).blocking().expect("answered")), 9);
     semaphore.drain().blocking().expect("answered");
     semaphore.add_permits(4).blocking().expect("answered");
@@ -188,11 +266,11 @@ fn never_more_hold_permits_than_there_are() {
             scope.spawn(move || {
                 let semaphore = client.semaphore("n");
                 for _ in 0..30 {
-                    semaphore.acquire(1).wait(secs(30)).blocking().expect("its turn comes");
+                    let permit = semaphore.acquire(1).wait(secs(30)).blocking().expect("its turn comes");
                     most.fetch_max(inside.fetch_add(1, SeqCst) + 1, SeqCst);
                     std::thread::yield_now();
                     inside.fetch_sub(1, SeqCst);
-                    semaphore.release(1).blocking().expect("answered");
+                    permit.release_blocking().expect("answered");
                 }
             });
         }
@@ -205,11 +283,17 @@ fn never_more_hold_permits_than_there_are() {
 fn impossible_numbers_and_keys_of_other_types_are_errors_that_name_the_semaphore() {
     let (server, a, _) = pair();
     let semaphore = a.semaphore("n");
-    for operation in [semaphore.acquire(0), semaphore.acquire(-1), semaphore.release(0), semaphore.release(-5)] {
-        let Err(Error::Config(said)) = operation.blocking() else { panic!("it must be refused") };
+    let too_many = 1 << 63;
+    for refused in [semaphore.acquire(0).blocking().map(drop), semaphore.release(0).blocking()] {
+        let Err(Error::Config(said)) = refused else { panic!("it must be refused") };
         assert!(said.contains("`n`") && said.contains("1 or more"), "{said}");
     }
-    assert!(matches!(semaphore.try_set_permits(-1).blocking(), Err(Error::Config(_))));
+    for refused in [semaphore.acquire(too_many).blocking().map(drop), semaphore.release(too_many).blocking()] {
+        let Err(Error::Config(said)) = refused else { panic!("it must be refused") };
+        assert!(said.contains("`n`") && said.contains("2^63"), "{said}");
+    }
+    assert!(matches!(semaphore.try_set_permits(too_many).blocking(), Err(Error::Config(_))));
+    assert!(matches!(semaphore.remove_permits(too_many).blocking(), Err(Error::Config(_))));
     assert!(server.view().keys("*").is_empty());
     server.view().command::<()>(&["RPUSH", "n", "x"]);
     for refused in [
@@ -236,9 +320,9 @@ fn a_full_server_takes_a_release() {
     let (server, a, _) = pair();
     let semaphore = set(&a, 1);
     let mut view = server.view();
-    semaphore.acquire(1).blocking().expect("available");
+    semaphore.acquire(1).blocking().expect("available").keep();
     semaphore.release(1).blocking().expect("answered");
-    semaphore.acquire(1).blocking().expect("available");
+    semaphore.acquire(1).blocking().expect("available").keep();
     view.command::<()>(&["CONFIG", "SET", "maxmemory", "1"]);
     semaphore.release(1).blocking().expect("a full server takes it");
     assert!(matches!(semaphore.acquire(1).blocking(), Err(Error::Refused { code, .. }) if code == "OOM"));

@@ -34,7 +34,7 @@ fn use_every_kind(client: &Client, name: &str) {
     }
     let semaphore = client.semaphore(&format!("{name}:semaphore"));
     assert!(semaphore.try_set_permits(2).blocking().expect("answered"));
-    semaphore.acquire(2).blocking().expect("available");
+    semaphore.acquire(2).blocking().expect("available").keep();
     semaphore.release(2).blocking().expect("answered");
     // The channel of a latch has braces of its own.
     let latch = client.latch(&format!("{name}:latch").replace(['{', '}'], ""));

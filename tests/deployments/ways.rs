@@ -68,12 +68,8 @@ fn sentinels_that_know_their_master_by_an_ipv6_address_lead_there() {
     use_every_kind(&client(&format!("{}?retry_for=20", sentinels.url())), "n");
     sentinels.fail_over();
     sentinels.until_master(1);
-    client(&format!("{}?retry_for=20", sentinels.url()))
-        .lock("n")
-        .wait(secs(20))
-        .blocking()
-        .acquire()
-        .expect("a master");
+    let lock = client(&format!("{}?retry_for=20", sentinels.url())).lock("n").wait(secs(20));
+    drop(lock.blocking().acquire().expect("a master"));
 }
 
 #[test]

@@ -184,7 +184,7 @@ fn an_acquire_of_permits_dropped_at_any_step_leaves_nothing() {
         let seen = other.permit_semaphore(&run.name);
         assert!(seen.try_set_permits(3).blocking().expect("answered"));
         run.hold();
-        let task = runtime.spawn(semaphore.acquire_many(2).into_future());
+        let task = runtime.spawn(semaphore.acquire_many(2));
         eventually("the packet", || (run.struck() || task.is_finished()).then_some(()));
         task.abort();
         // The end of the task drops its guard, if that was not dropped before.
@@ -193,6 +193,6 @@ fn an_acquire_of_permits_dropped_at_any_step_leaves_nothing() {
         run.proxy.flow();
         let counts = || [seen.available(), seen.acquired()].map(|count| count.blocking().expect("answered"));
         eventually("all of them there", || (counts() == [3, 0]).then_some(()));
-        semaphore.acquire_many(3).wait(PATIENCE).blocking().expect("no waiter stands before it");
+        drop(semaphore.acquire_many(3).wait(PATIENCE).blocking().expect("no waiter stands before it"));
     });
 }

@@ -114,7 +114,7 @@ fn permits_taken_and_given_back_with_a_cut_anywhere_count_once_and_leave_nothing
         let seen = other.semaphore(&run.name);
         assert!(seen.try_set_permits(5).blocking().expect("answered"));
         run.cut();
-        semaphore.acquire(2).wait(PATIENCE).blocking().expect("available");
+        semaphore.acquire(2).wait(PATIENCE).blocking().expect("available").keep();
         assert_eq!(seen.available().blocking().expect("answered"), 3);
         semaphore.release(2).blocking().expect("answered");
         assert_eq!(seen.available().blocking().expect("answered"), 5);

@@ -8,22 +8,22 @@ use crate::clients::Clients;
 use crate::log::Attempt;
 use crate::plan::Plan;
 
-const COUNT: i64 = LATCH_COUNT as i64;
+const COUNT: u64 = LATCH_COUNT;
 
 /// A waiter waits beside the lane that counts.
 pub async fn in_task(clients: &Clients, attempt: Attempt<'_>, plan: &Plan) {
     let latch = clients.latch(plan, attempt.number());
     let counted = async {
-        attempt.expects(i64::from(latch.try_set_count(COUNT).await?), 1);
+        attempt.counted(u64::from(latch.try_set_count(COUNT).await?), 1);
         let waiter = latch.clone();
         let (opened, counted) = tokio::join!(async { waiter.wait().wait(LATCH_PATIENCE).await }, async {
             for left in (0..COUNT).rev() {
-                attempt.expects(latch.count_down().await?, left);
+                attempt.counted(latch.count_down().await?, left);
             }
             Result::Ok(())
         });
         counted?;
-        attempt.expects(i64::from(opened?), 1);
+        attempt.counted(u64::from(opened?), 1);
         Result::Ok(())
     };
     let outcome = counted.await;
@@ -39,11 +39,11 @@ pub async fn in_task(clients: &Clients, attempt: Attempt<'_>, plan: &Plan) {
 pub fn on_thread(clients: &Clients, attempt: Attempt, plan: &Plan) {
     let latch = clients.latch(plan, attempt.number());
     let counted = || {
-        attempt.expects(i64::from(latch.try_set_count(COUNT).blocking()?), 1);
+        attempt.counted(u64::from(latch.try_set_count(COUNT).blocking()?), 1);
         for left in (0..COUNT).rev() {
-            attempt.expects(latch.count_down().blocking()?, left);
+            attempt.counted(latch.count_down().blocking()?, left);
         }
-        attempt.expects(i64::from(latch.wait().wait(LATCH_PATIENCE).blocking()?), 1);
+        attempt.counted(u64::from(latch.wait().wait(LATCH_PATIENCE).blocking()?), 1);
         Result::Ok(())
     };
     let outcome = counted();

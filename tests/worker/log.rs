@@ -110,23 +110,18 @@ impl Attempt<'_> {
     }
 
     /// Records the result of an acquire of permits. True: the lane has them; only their return ends that.
-    pub fn took(self, result: redlatch::Result<bool>) -> bool {
-        match result {
-            Ok(true) => self.record(Event::Held { asked: self.called, deadline: u64::MAX }),
-            Ok(false) => self.record(Event::NotNow),
-            Err(ref error) => self.record(failed(error)),
+    pub fn took<P>(self, result: redlatch::Result<Option<P>>) -> Option<P> {
+        match &result {
+            Ok(Some(_)) => self.record(Event::Held { asked: self.called, deadline: u64::MAX }),
+            Ok(None) => self.record(Event::NotNow),
+            Err(error) => self.record(failed(error)),
         }
-        matches!(result, Ok(true))
+        result.ok().flatten()
     }
 
     /// The numbers of the lane and of the attempt.
     pub fn number(self) -> (u32, u64) {
         (self.lane, self.number)
-    }
-
-    /// Records the answer of a call that can have only one answer.
-    pub fn expects(self, answer: i64, expected: i64) {
-        self.counted(answer as u64, expected as u64);
     }
 
     /// Records the end of an attempt without a hold.
@@ -147,6 +142,7 @@ impl Attempt<'_> {
         }
     }
 
+    /// Records the answer of a call that can have only one answer.
     pub fn counted(self, count: u64, expected: u64) {
         self.record(Event::Counted { count, expected });
     }

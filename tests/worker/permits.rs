@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use redlatch::{Operation, RenewedPermit, Result};
+use redlatch::{Acquiring, RenewedPermit, Result, SemaphorePermit, Waiting};
 use redlatch_tests::clock;
 use redlatch_tests::history::Section;
 use tokio::time::sleep;
@@ -12,38 +12,31 @@ use crate::clients::Clients;
 use crate::log::Attempt;
 use crate::plan::Plan;
 
-fn taking(clients: &Clients, plan: &Plan) -> Operation<bool> {
-    clients.semaphore(plan).try_acquire(plan.takes as i64).wait(plan.wait.unwrap_or_default())
-}
-
-fn giving_back(clients: &Clients, plan: &Plan) -> Operation<()> {
-    clients.semaphore(plan).release(plan.takes as i64)
+fn taking(clients: &Clients, plan: &Plan) -> Waiting<Option<SemaphorePermit>> {
+    clients.semaphore(plan).try_acquire(plan.takes).wait(plan.wait.unwrap_or_default())
 }
 
 /// True: the lane had permits. It may drop futures.
 pub async fn in_task(clients: &Clients, attempt: Attempt<'_>, plan: &Plan) -> bool {
-    let Some(taken): Option<Result<bool>> = within(plan.drop_acquire, async { taking(clients, plan).await }).await
+    let Some(taken): Option<Result<Option<SemaphorePermit>>> =
+        within(plan.drop_acquire, async { taking(clients, plan).await }).await
     else {
         attempt.dropped();
         return false;
     };
-    if !attempt.took(taken) {
-        return false;
-    }
+    let Some(permit) = attempt.took(taken) else { return false };
     sleep(stay(plan)).await;
     attempt.closes(clock::now(), Ok(()), Section::None);
-    attempt.released(within(plan.drop_release, async { giving_back(clients, plan).await }).await);
+    attempt.released(within(plan.drop_release, permit.release()).await);
     true
 }
 
 /// As [`in_task`], on a thread.
 pub fn on_thread(clients: &Clients, attempt: Attempt, plan: &Plan) -> bool {
-    if !attempt.took(taking(clients, plan).blocking()) {
-        return false;
-    }
+    let Some(permit) = attempt.took(taking(clients, plan).blocking()) else { return false };
     std::thread::sleep(stay(plan));
     attempt.closes(clock::now(), Ok(()), Section::None);
-    attempt.released(Some(giving_back(clients, plan).blocking()));
+    attempt.released(Some(permit.release_blocking()));
     true
 }
 
@@ -80,7 +73,7 @@ pub fn with_id_on_thread(clients: &Clients, attempt: Attempt, plan: &Plan) -> bo
     true
 }
 
-fn taking_one(clients: &Clients, plan: &Plan) -> Operation<Option<RenewedPermit>> {
+fn taking_one(clients: &Clients, plan: &Plan) -> Acquiring<Option<RenewedPermit>> {
     let asked = clients.permits(plan).try_acquire_renewed().wait(plan.wait.unwrap_or_default());
     match plan.lease {
         Some(lease) => asked.lease(lease),

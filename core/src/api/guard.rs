@@ -1,22 +1,82 @@
 //! A hold in Rust: a guard that releases.
 
-use std::time::Instant;
+use std::fmt::{Debug, Formatter};
+use std::time::{Duration, Instant};
 
+use crate::api::debug;
+use crate::api::on_lost::OnLost;
 use crate::client::Client;
 use crate::client::hold::Hold;
 use crate::request::error::{Error, Loss, Result};
 use crate::request::owner::OwnerField;
-use crate::request::{Answer, Look, Request};
+use crate::request::permit_id::PermitId;
+use crate::request::{Answer, Look, Op, Request};
 
 /// A hold of a lock. Dropping the guard releases it too: later, on the I/O thread, and without reporting an error.
+///
+/// ```no_run
+/// # async fn example(client: redlatch::Client) -> redlatch::Result<()> {
+/// let guard = client.lock("orders:42").acquire().await?;
+/// let total = guard.run(async { 1 + 1 }).await?; // `Lost` as soon as the lock is lost
+/// guard.ensure()?; // before the step that must not happen twice
+/// println!("{total}");
+/// guard.release().await
+/// # }
+/// ```
+///
+/// A guard lasts as long as its name does. The compiler warns of one without a name, whose lock is released at once:
+///
+/// ```compile_fail
+/// #![deny(unused_must_use)]
+/// # async fn example(client: redlatch::Client) -> redlatch::Result<()> {
+/// client.lock("orders:42").acquire().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "the lock is released as soon as its guard is dropped; give the guard a name"]
 pub struct Guard {
+    // A callback must be gone when the release begins: fields are dropped in this order.
+    on_lost: OnLost,
     hold: Hold,
     token: Option<i64>,
 }
 
 impl Guard {
     pub(crate) fn new(client: Client, request: Request, taken: &Answer) -> Self {
-        Guard { hold: Hold::new(client, request, taken), token: taken.items.first().copied() }
+        Guard {
+            on_lost: OnLost::default(),
+            hold: Hold::new(client, request, taken),
+            token: taken.items.first().copied(),
+        }
+    }
+
+    /// Runs `work` for as long as the lock is held, and drops it at a loss. `Ok` means that the client held the lock
+    /// until the work was done.
+    ///
+    /// ```no_run
+    /// # async fn copy() {}
+    /// # async fn example(guard: redlatch::Guard) -> redlatch::Result<()> {
+    /// match guard.run(copy()).await {
+    ///     Err(redlatch::Error::Lost(loss)) => println!("stopped half-way: {loss}"),
+    ///     done => done?,
+    /// }
+    /// guard.release().await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `Lost` if the lock is lost before the work begins, during the work, or just when it ends. Work that is not lazy
+    /// goes on after the loss: a thread, a spawned task.
+    ///
+    /// # Cancellation
+    /// Dropping the future drops the work. The hold stays.
+    pub async fn run<F: Future>(&self, work: F) -> Result<F::Output> {
+        self.ensure()?;
+        tokio::select! {
+            biased;
+            end = self.hold.watched() => Err(end.err().unwrap_or_else(|| self.not_held())),
+            output = work => self.ensure().map(|()| output),
+        }
     }
 
     /// Checks that the hold has not been lost, without asking the server.
@@ -24,20 +84,62 @@ impl Guard {
     /// # Errors
     /// `Lost`, with reason and time line, if the client does not hold the lock any more.
     pub fn ensure(&self) -> Result<()> {
-        let Hold { client, release, .. } = &self.hold;
-        let owner = || OwnerField(&client.id(), release.owner).to_string();
-        self.hold.look().ensure(|| Error::NotHeld { lock: release.name.to_string(), owner: owner() })
+        self.hold.look().ensure(|| self.not_held())
     }
 
-    /// Waits until the hold ends. Gives the loss, or `None` after a release.
+    /// Waits until the hold ends. Gives the loss, or `None` after a release. The future does not need the guard, so a
+    /// task can wait beside its release:
+    ///
+    /// ```no_run
+    /// # async fn example(guard: redlatch::Guard) -> redlatch::Result<()> {
+    /// let lost = guard.lost();
+    /// tokio::spawn(async move {
+    ///     if let Some(loss) = lost.await {
+    ///         eprintln!("{loss}");
+    ///     }
+    /// });
+    /// guard.release().await
+    /// # }
+    /// ```
     ///
     /// # Cancellation
     /// Dropping the future ends the watch. The hold stays.
-    pub async fn lost(&self) -> Option<Loss> {
-        match self.hold.watched().await {
-            Err(Error::Lost(loss)) => Some(*loss),
-            _ => None,
+    pub fn lost(&self) -> impl Future<Output = Option<Loss>> + Send + 'static + use<> {
+        let end = self.hold.watched();
+        async move {
+            match end.await {
+                Err(Error::Lost(loss)) => Some(*loss),
+                _ => None,
+            }
         }
+    }
+
+    /// Calls `callback` once if the lock is lost before its release begins; at once if it is lost already. The callback
+    /// runs on a thread of its own, where it may block; if 64 callbacks run already, it waits for one of them. A panic
+    /// in it is reported like that of any thread, and ends nothing else.
+    ///
+    /// ```no_run
+    /// # fn example(client: redlatch::Client) -> redlatch::Result<()> {
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+    ///
+    /// let stop = Arc::new(AtomicBool::new(false));
+    /// let guard = client.lock("orders:42").blocking().acquire()?;
+    /// guard.on_lost({
+    ///     let stop = stop.clone();
+    ///     move |loss| {
+    ///         eprintln!("{loss}");
+    ///         stop.store(true, Relaxed);
+    ///     }
+    /// });
+    /// while !stop.load(Relaxed) {
+    ///     // a piece of the work
+    /// }
+    /// guard.release()
+    /// # }
+    /// ```
+    pub fn on_lost(&self, callback: impl FnOnce(Loss) + Send + 'static) {
+        self.on_lost.add(&self.hold, Box::new(callback));
     }
 
     /// The time until which the client may believe in the hold, as known now; `None`: the hold is lost. The standard
@@ -49,14 +151,54 @@ impl Guard {
         }
     }
 
-    /// The fencing token: greater than the token of every earlier hold. `None`: this kind of lock has no tokens.
+    /// The fencing token: greater than the token of every earlier hold. `None`: this kind of lock has no tokens. It is
+    /// signed, as the server's integers and those of databases are, and never negative.
     pub fn token(&self) -> Option<i64> {
         self.token
     }
 
     /// The number of the owner that holds the lock.
-    pub fn owner(&self) -> i64 {
-        self.hold.release.owner
+    pub fn owner(&self) -> u64 {
+        self.hold.release.owner.unsigned_abs()
+    }
+
+    /// The name of the lock, without the client's prefix. That of several locks has the names of the first ones.
+    pub fn name(&self) -> &str {
+        &self.hold.release.name
+    }
+
+    /// Lets the hold last for `lease` from now on: longer, or shorter. A hold that the watchdog renews, or whose owner
+    /// has other holds of the lock, lasts at least as long as before.
+    ///
+    /// # Errors
+    /// `Lost` if the hold was lost; `Unavailable` if the server cannot be reached: then the hold ends with the earlier of
+    /// both leases. `Config` for a lease below 1 ms or above 100 years.
+    ///
+    /// # Cancellation
+    /// The call goes on to its end without its future.
+    pub async fn extend(&self, lease: Duration) -> Result<()> {
+        self.hold.client.run(self.extending(lease)).await.map(drop)
+    }
+
+    /// Lets the guard go without a release: the hold stays. With a lease it ends with it. Without one, the watchdog
+    /// renews it until the client ends. (That of several locks keeps their clients alive until a program closes them.)
+    /// Closing the client and [`crate::LockBuilder::force_release`] end it before. Callbacks of [`Guard::on_lost`] stay
+    /// in effect.
+    ///
+    /// ```no_run
+    /// # use std::time::Duration;
+    /// # async fn example(client: redlatch::Client) -> redlatch::Result<()> {
+    /// // At most once an hour, on one machine.
+    /// if let Some(guard) = client.lock("hourly").lease(Duration::from_secs(3600)).try_acquire().await? {
+    ///     guard.keep();
+    ///     println!("it is this machine's turn");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn keep(self) {
+        self.on_lost.keep();
+        self.hold.keep();
     }
 
     /// Releases the hold.
@@ -64,18 +206,81 @@ impl Guard {
     /// # Errors
     /// `Lost` if the hold was lost before; `Unavailable` if the server cannot be reached: then the client releases the
     /// lock as soon as it can.
+    ///
+    /// # Cancellation
+    /// The release goes on to its end without its future.
     pub async fn release(self) -> Result<()> {
-        self.hold.release().await
+        let Guard { on_lost, hold, .. } = self;
+        drop(on_lost);
+        hold.release().await
+    }
+
+    fn extending(&self, lease: Duration) -> Request {
+        Request { op: Op::Extend, lease: Some(lease), ..self.hold.release.clone() }
+    }
+
+    fn not_held(&self) -> Error {
+        Error::NotHeld { lock: self.name().to_owned(), owner: self.owner_field() }
+    }
+
+    fn owner_field(&self) -> String {
+        OwnerField(&self.hold.client.id(), self.hold.release.owner).to_string()
+    }
+
+    /// Adds the facts of the hold, as the client knows them.
+    pub(crate) fn show(&self, f: &mut Formatter<'_>, of: &str, id: Option<PermitId>) -> std::fmt::Result {
+        let Hold { client, release, .. } = &self.hold;
+        let mut shown = debug::object(f, of, client, release);
+        shown.field("owner", &self.owner_field());
+        if let Some(id) = id {
+            shown.field("id", &format_args!("{id}"));
+        }
+        if let Some(token) = self.token {
+            shown.field("token", &token);
+        }
+        match self.hold.look() {
+            Look::Held { remaining } => shown.field("held_for", &remaining),
+            Look::Lost(loss) => shown.field("lost", &loss.reason),
+            Look::Gone => shown.field("gone", &true),
+        };
+        shown.finish()
+    }
+}
+
+impl Debug for Guard {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        self.show(f, "Guard", None)
     }
 }
 
 /// [`Guard`] without a runtime.
+///
+/// ```no_run
+/// # fn example(client: redlatch::Client) -> redlatch::Result<()> {
+/// let guard = client.lock("orders:42").blocking().acquire()?;
+/// guard.ensure()?; // before the step that must not happen twice
+/// guard.release() // dropping the guard releases as well, in the background
+/// # }
+/// ```
+#[must_use = "the lock is released as soon as its guard is dropped; give the guard a name"]
 pub struct BlockingGuard(pub(crate) Guard);
 
 impl BlockingGuard {
+    /// As [`Guard::extend`].
+    pub fn extend(&self, lease: Duration) -> Result<()> {
+        self.0.hold.client.run_blocking(self.0.extending(lease)).map(drop)
+    }
+
+    /// As [`Guard::keep`].
+    pub fn keep(self) {
+        self.0.keep();
+    }
+
     /// As [`Guard::release`].
     pub fn release(self) -> Result<()> {
-        self.0.hold.release_blocking()
+        let Guard { on_lost, hold, .. } = self.0;
+        drop(on_lost);
+        hold.release_blocking()
     }
 }
 
@@ -84,5 +289,11 @@ impl std::ops::Deref for BlockingGuard {
 
     fn deref(&self) -> &Guard {
         &self.0
+    }
+}
+
+impl Debug for BlockingGuard {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        self.show(f, "BlockingGuard", None)
     }
 }

@@ -1,8 +1,10 @@
 //! The builder of a lock in Rust, asynchronous or blocking.
 
+use std::fmt::{Debug, Formatter};
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::time::Duration;
 
+use crate::api::debug;
 use crate::api::guard::{BlockingGuard, Guard};
 use crate::client::Client;
 use crate::client::group::{Member, Rule};
@@ -17,7 +19,20 @@ pub(crate) fn fresh_owner() -> i64 {
 }
 
 /// A lock, and how to acquire it.
+///
+/// ```no_run
+/// # use std::time::Duration;
+/// # async fn example(client: redlatch::Client) -> redlatch::Result<()> {
+/// let lock = client.lock("orders:42").wait(Duration::from_secs(5)).lease(Duration::from_secs(60));
+/// match lock.clone().try_acquire().await? {
+///     Some(guard) => guard.release().await?,
+///     None => println!("taken for {:?} more", lock.remaining().await?),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
+#[must_use = "a lock is not acquired before `acquire`"]
 pub struct LockBuilder {
     client: Client,
     request: Request,
@@ -100,28 +115,43 @@ impl LockBuilder {
 
     /// Acquires the lock within [`LockBuilder::wait`], or in a single try without it. Gives `None` where
     /// [`LockBuilder::acquire`] fails with `NotAcquired`; other errors are the same.
+    ///
+    /// # Cancellation
+    /// As [`LockBuilder::acquire`].
     pub async fn try_acquire(mut self) -> Result<Option<Guard>> {
         self.request.wait.get_or_insert(Duration::ZERO);
         self.try_acquire_for_wait().await
     }
 
     /// Takes the lock away from its holder; true: there was one.
+    ///
+    /// # Cancellation
+    /// The call goes on to its end without its future.
     pub async fn force_release(self) -> Result<bool> {
         self.told(Op::ForceRelease, was_held).await
     }
 
     /// Tells whether an owner holds the lock.
+    ///
+    /// # Cancellation
+    /// Dropping the future changes nothing.
     pub async fn is_locked(self) -> Result<bool> {
         self.told(Op::Inspect, is_held).await
     }
 
     /// The time after which the lock is free, if its holder neither renews nor releases it; `None`: the lock is free,
     /// or has no end.
+    ///
+    /// # Cancellation
+    /// Dropping the future changes nothing.
     pub async fn remaining(self) -> Result<Option<Duration>> {
         self.told(Op::Inspect, time_left).await
     }
 
     /// The number of holds that [`LockBuilder::owner`] has.
+    ///
+    /// # Cancellation
+    /// Dropping the future changes nothing.
     pub async fn hold_count(self) -> Result<u32> {
         self.told(Op::Inspect, holds).await
     }
@@ -158,13 +188,47 @@ impl LockBuilder {
         Ok(Request { op, owner, ..self.request.clone() })
     }
 
+    fn show(&self, f: &mut Formatter<'_>, of: &str) -> std::fmt::Result {
+        let mut shown = debug::object(f, of, &self.client, &self.request);
+        debug::times(&mut shown, &self.request);
+        if let Some(owner) = self.owner {
+            shown.field("owner", &owner);
+        }
+        if let Some(error) = &self.broken {
+            shown.field("error", error);
+        }
+        shown.finish()
+    }
+
     fn not_acquired(&self) -> Error {
         not_acquired(&self.client, &self.request, "another owner holds it; wait longer or try later")
     }
 }
 
+impl Debug for LockBuilder {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        self.show(f, "LockBuilder")
+    }
+}
+
 /// [`LockBuilder`] without a runtime.
+///
+/// ```no_run
+/// # fn example(client: redlatch::Client) -> redlatch::Result<()> {
+/// if let Some(guard) = client.lock("orders:42").blocking().try_acquire()? {
+///     guard.release()?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a lock is not acquired before `acquire`"]
 pub struct Blocking(LockBuilder);
+
+impl Debug for Blocking {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        self.0.show(f, "Blocking")
+    }
+}
 
 impl Blocking {
     /// As [`LockBuilder::acquire`].

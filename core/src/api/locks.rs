@@ -75,7 +75,17 @@ impl Client {
 
 /// Two locks of one name: many owners read, or one owner writes. A writer may read as well ([`LockBuilder::owner`]),
 /// and goes on reading after it releases the write lock. A reader must not ask to write: it would wait for itself.
-#[derive(Clone)]
+///
+/// ```no_run
+/// # async fn example(client: redlatch::Client) -> redlatch::Result<()> {
+/// let prices = client.read_write_lock("prices");
+/// let reading = prices.read().acquire().await?;
+/// reading.release().await?;
+/// prices.write().acquire().await?.release().await
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a lock is not acquired before `acquire`"]
 pub struct ReadWriteLock {
     read: LockBuilder,
     write: LockBuilder,

@@ -1,24 +1,71 @@
 //! A permit in Rust: a guard that gives it back.
 
-use std::time::Instant;
+use std::fmt::{Debug, Formatter};
+use std::time::{Duration, Instant};
 
-use crate::api::guard::Guard;
+use crate::api::debug;
+use crate::api::guard::{BlockingGuard, Guard};
 use crate::client::Client;
 use crate::request::error::{Error, Loss, Result};
 use crate::request::permit_id::PermitId;
 use crate::request::{Answer, Op, Request};
 
-/// A permit. Dropping it gives it back too: later, on the I/O thread, and without reporting an error.
+/// Permits that are out, and the request that gives them back. Dropping it does so: later, on the I/O thread.
+pub(crate) struct Lent {
+    pub client: Client,
+    pub release: Request,
+    /// They are on their way back, or stay out.
+    is_done: bool,
+}
+
+impl Lent {
+    pub fn new(client: &Client, release: Request) -> Self {
+        Lent { client: client.clone(), release, is_done: false }
+    }
+
+    pub fn keep(mut self) {
+        self.is_done = true;
+    }
+
+    pub async fn give_back(mut self) -> Result<Answer> {
+        self.is_done = true;
+        self.client.run(self.release.clone()).await
+    }
+
+    pub fn give_back_blocking(mut self) -> Result<Answer> {
+        self.is_done = true;
+        self.client.run_blocking(self.release.clone())
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        if !self.is_done {
+            self.client.submit(self.client.ticket(), self.release.clone(), drop);
+        }
+    }
+}
+
+/// A permit with an id. Dropping it gives it back too: later, on the I/O thread, and without reporting an error.
+///
+/// ```no_run
+/// # async fn example(client: redlatch::Client) -> redlatch::Result<()> {
+/// let downloads = client.permit_semaphore("downloads");
+/// let permit = downloads.acquire().await?;
+/// let id = permit.keep();
+/// downloads.release(id).await // in any program that knows the id
+/// # }
+/// ```
+#[must_use = "the permit goes back as soon as it is dropped; give it a name, or keep it"]
 pub struct Permit {
-    client: Client,
-    release: Option<Request>,
+    lent: Lent,
     id: PermitId,
 }
 
 impl Permit {
     pub(crate) fn new(client: &Client, request: &Request, id: PermitId) -> Self {
         let release = Request { op: Op::Release, numbers: id.halves().to_vec(), ..request.clone() };
-        Permit { client: client.clone(), release: Some(release), id }
+        Permit { lent: Lent::new(client, release), id }
     }
 
     /// The permit's id. Any client can give the permit back by it, or give it another lease.
@@ -26,9 +73,15 @@ impl Permit {
         self.id
     }
 
-    /// Keeps the permit out: a later call gives it back by this id.
-    pub fn keep(mut self) -> PermitId {
-        self.release = None;
+    /// The name of the semaphore, without the client's prefix.
+    pub fn name(&self) -> &str {
+        &self.lent.release.name
+    }
+
+    /// Keeps the permit out, even beyond the end of this process: a later call gives it back by this id, or its lease
+    /// ends.
+    pub fn keep(self) -> PermitId {
+        self.lent.keep();
         self.id
     }
 
@@ -36,35 +89,51 @@ impl Permit {
     ///
     /// # Errors
     /// `NoPermit` if the permit is not out any more; `Unavailable` if the server cannot be reached.
-    pub async fn release(mut self) -> Result<()> {
-        let Some(request) = self.release.take() else { return Ok(()) };
-        let answer = self.client.run(request.clone()).await?;
-        self.given_back(&request, &answer)
+    ///
+    /// # Cancellation
+    /// The call goes on to its end without its future.
+    pub async fn release(self) -> Result<()> {
+        let Permit { lent, id } = self;
+        let missing = no_permit(&lent, id);
+        lent.give_back().await?.done.then_some(()).ok_or(missing)
     }
 
     /// As [`Permit::release`], without a runtime.
-    pub fn release_blocking(mut self) -> Result<()> {
-        let Some(request) = self.release.take() else { return Ok(()) };
-        let answer = self.client.run_blocking(request.clone())?;
-        self.given_back(&request, &answer)
-    }
-
-    fn given_back(&self, request: &Request, answer: &Answer) -> Result<()> {
-        let missing = || Error::NoPermit { lock: request.name.to_string(), permits: self.id.to_string() };
-        answer.done.then_some(()).ok_or_else(missing)
+    pub fn release_blocking(self) -> Result<()> {
+        let Permit { lent, id } = self;
+        let missing = no_permit(&lent, id);
+        lent.give_back_blocking()?.done.then_some(()).ok_or(missing)
     }
 }
 
-impl Drop for Permit {
-    fn drop(&mut self) {
-        if let Some(release) = self.release.take() {
-            self.client.submit(self.client.ticket(), release, drop);
+fn no_permit(lent: &Lent, id: PermitId) -> Error {
+    Error::NoPermit { lock: lent.release.name.to_string(), permits: id.to_string() }
+}
+
+impl Debug for Permit {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let Lent { client, release, .. } = &self.lent;
+        let mut shown = debug::object(f, "Permit", client, release);
+        shown.field("id", &format_args!("{}", self.id));
+        if let Some(lease) = release.lease {
+            shown.field("lease", &lease);
         }
+        shown.finish()
     }
 }
 
 /// A permit that the watchdog renews while this process has it, and that reports its loss. Dropping it gives it back,
 /// as with [`Permit`].
+///
+/// ```no_run
+/// # async fn copy() {}
+/// # async fn example(client: redlatch::Client) -> redlatch::Result<()> {
+/// let permit = client.permit_semaphore("downloads").acquire_renewed().await?;
+/// permit.run(copy()).await?; // `Lost` as soon as the permit is lost
+/// permit.release().await
+/// # }
+/// ```
+#[must_use = "the permit goes back as soon as it is dropped; give it a name, or keep it"]
 pub struct RenewedPermit {
     guard: Guard,
     id: PermitId,
@@ -72,8 +141,10 @@ pub struct RenewedPermit {
 
 impl RenewedPermit {
     pub(crate) fn new(client: &Client, request: &Request, taken: &Answer) -> Self {
+        // The items are no token.
+        let hold = Answer { number: taken.number, ..Answer::default() };
         let id = PermitId::first(&taken.items);
-        RenewedPermit { guard: Guard::new(client.clone(), request.clone(), taken), id }
+        RenewedPermit { guard: Guard::new(client.clone(), request.clone(), &hold), id }
     }
 
     /// As [`Permit::id`]. The permit is lost if another caller gives it back by this id.
@@ -81,14 +152,41 @@ impl RenewedPermit {
         self.id
     }
 
+    /// As [`Permit::name`].
+    pub fn name(&self) -> &str {
+        self.guard.name()
+    }
+
+    /// As [`Guard::run`].
+    ///
+    /// # Errors
+    /// As [`Guard::run`].
+    ///
+    /// # Cancellation
+    /// Dropping the future drops the work. The permit stays out.
+    pub async fn run<F: Future>(&self, work: F) -> Result<F::Output> {
+        self.guard.run(work).await
+    }
+
+    /// As [`Guard::ensure`].
+    ///
+    /// # Errors
     /// As [`Guard::ensure`].
     pub fn ensure(&self) -> Result<()> {
         self.guard.ensure()
     }
 
     /// As [`Guard::lost`].
-    pub async fn lost(&self) -> Option<Loss> {
-        self.guard.lost().await
+    ///
+    /// # Cancellation
+    /// Dropping the future ends the watch. The permit stays out.
+    pub fn lost(&self) -> impl Future<Output = Option<Loss>> + Send + 'static + use<> {
+        self.guard.lost()
+    }
+
+    /// As [`Guard::on_lost`].
+    pub fn on_lost(&self, callback: impl FnOnce(Loss) + Send + 'static) {
+        self.guard.on_lost(callback);
     }
 
     /// As [`Guard::deadline`].
@@ -96,9 +194,30 @@ impl RenewedPermit {
         self.guard.deadline()
     }
 
+    /// As [`Guard::extend`].
+    ///
+    /// # Errors
+    /// As [`Guard::extend`].
+    ///
+    /// # Cancellation
+    /// The call goes on to its end without its future.
+    pub async fn extend(&self, lease: Duration) -> Result<()> {
+        self.guard.extend(lease).await
+    }
+
+    /// Keeps the permit out, as [`Guard::keep`] keeps a hold: the watchdog renews it until the client ends, or a call
+    /// gives it back by this id.
+    pub fn keep(self) -> PermitId {
+        self.guard.keep();
+        self.id
+    }
+
     /// Gives the permit back.
     ///
     /// # Errors
+    /// As [`Guard::release`].
+    ///
+    /// # Cancellation
     /// As [`Guard::release`].
     pub async fn release(self) -> Result<()> {
         self.guard.release().await
@@ -106,6 +225,12 @@ impl RenewedPermit {
 
     /// As [`RenewedPermit::release`], without a runtime.
     pub fn release_blocking(self) -> Result<()> {
-        crate::api::guard::BlockingGuard(self.guard).release()
+        BlockingGuard(self.guard).release()
+    }
+}
+
+impl Debug for RenewedPermit {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        self.guard.show(f, "RenewedPermit", Some(self.id))
     }
 }

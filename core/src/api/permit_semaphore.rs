@@ -1,6 +1,9 @@
 //! Semaphores whose permits have ids and may end by themselves, in Rust.
 
-use crate::api::operation::{Object, Operation, Read, changed, count, done, late, nothing};
+use std::fmt::{Debug, Formatter};
+use std::time::Duration;
+
+use crate::api::operation::{Acquiring, Object, Operation, Read, changed, count, done, late, nothing, unsigned};
 use crate::api::permit::{Permit, RenewedPermit};
 use crate::client::Client;
 use crate::request::error::{Error, Result};
@@ -14,9 +17,20 @@ impl Client {
     }
 }
 
-/// Permits with ids. Any client can give a permit back by its id, once. A permit with an [`Operation::lease`] ends by
+/// Permits with ids. Any client can give a permit back by its id, once. A permit with an [`Acquiring::lease`] ends by
 /// itself. A permit without one stays out until a call gives it back, even if its process died. A renewed permit ends
 /// when its process does.
+///
+/// ```no_run
+/// # use std::time::Duration;
+/// # async fn example(client: redlatch::Client) -> redlatch::Result<()> {
+/// let downloads = client.permit_semaphore("downloads");
+/// downloads.try_set_permits(3).await?; // without this there are none, and every acquire waits
+/// let permit = downloads.acquire().lease(Duration::from_secs(60)).await?;
+/// println!("under permit {}", permit.id());
+/// permit.release().await // dropping it gives it back as well
+/// # }
+/// ```
 ///
 /// The client serves its waiters in the order in which they came. A waiter that wants more permits than are available
 /// does not block one that wants fewer, see [`crate::Semaphore`]. Before a call sets the permits there are none, and an
@@ -29,75 +43,83 @@ impl Client {
 pub struct PermitSemaphore(Object);
 
 impl PermitSemaphore {
+    /// The lease of a permit that does not end by itself: longer than any other.
+    pub const NO_END: Duration = Duration::MAX;
+
     /// Sets the number of permits, unless it is set; true: this call set it.
-    pub fn try_set_permits(&self, permits: i64) -> Operation<bool> {
-        self.ask(Op::TrySet, &[permits], changed)
+    pub fn try_set_permits(&self, permits: u64) -> Operation<bool> {
+        self.counting(Op::TrySet, permits, changed)
     }
 
-    /// Sets the number of permits, including those that are out. With too many out, the number of available permits is
-    /// below zero.
-    pub fn set_permits(&self, permits: i64) -> Operation<()> {
-        self.ask(Op::Set, &[permits], nothing)
+    /// Sets the number of permits, including those that are out. With too many out, none is available, and the next
+    /// ones that come back are removed.
+    pub fn set_permits(&self, permits: u64) -> Operation<()> {
+        self.counting(Op::Set, permits, nothing)
     }
 
-    /// Adds permits, or removes some for good if the number is negative; gives the number that is available then.
-    pub fn add_permits(&self, permits: i64) -> Operation<i64> {
-        self.ask(Op::Add, &[permits], count)
+    /// Adds permits; gives the number that is available then.
+    pub fn add_permits(&self, permits: u64) -> Operation<u64> {
+        self.counting(Op::Add, permits, count)
+    }
+
+    /// Removes permits for good; gives the number that is available then. If more are removed than are available, the
+    /// next ones that come back are removed too.
+    pub fn remove_permits(&self, permits: u64) -> Operation<u64> {
+        self.counting(Op::Add, permits, count).negated()
     }
 
     /// The number of available permits; 0 if no call has set them.
-    pub fn available(&self) -> Operation<i64> {
+    pub fn available(&self) -> Operation<u64> {
         self.ask(Op::Inspect, &[], count)
     }
 
     /// The number of permits that are out.
-    pub fn acquired(&self) -> Operation<i64> {
-        self.ask(Op::Inspect, &[], |_, _, answer| Ok(answer.items[1]))
+    pub fn acquired(&self) -> Operation<u64> {
+        self.ask(Op::Inspect, &[], |_, _, answer| Ok(unsigned(answer.items[1])))
     }
 
     /// The number of all permits, available or out.
-    pub fn permits(&self) -> Operation<i64> {
+    pub fn permits(&self) -> Operation<u64> {
         self.ask(Op::Inspect, &[], |_, _, answer| {
-            Ok(if answer.items[0] == -2 { 0 } else { answer.number + answer.items[1] })
+            Ok(if answer.items[0] == -2 { 0 } else { unsigned(answer.number + answer.items[1]) })
         })
     }
 
-    /// Takes a permit. Waits without end, or as long as [`Operation::wait`] says; then it fails with `NotAcquired`.
-    pub fn acquire(&self) -> Operation<Permit> {
-        self.ask(Op::Acquire, &[1], |client, request, answer| {
-            one(client, request, answer)?.ok_or_else(|| late(client, request))
-        })
-        .for_ever()
+    /// Takes a permit. Waits without end, or as long as [`Acquiring::wait`] says; then it fails with `NotAcquired`.
+    pub fn acquire(&self) -> Acquiring<Permit> {
+        let read: Read<_> =
+            |client, request, answer| one(client, request, answer)?.ok_or_else(|| late(client, request));
+        Acquiring(self.counting(Op::Acquire, 1, read).for_ever())
     }
 
-    /// Takes a permit if one is available now, or within [`Operation::wait`]; `None`: there was none.
-    pub fn try_acquire(&self) -> Operation<Option<Permit>> {
-        self.ask(Op::Acquire, &[1], one)
+    /// Takes a permit if one is available now, or within [`Acquiring::wait`]; `None`: there was none.
+    pub fn try_acquire(&self) -> Acquiring<Option<Permit>> {
+        Acquiring(self.counting(Op::Acquire, 1, one))
     }
 
     /// Takes several permits, all or none; otherwise as [`PermitSemaphore::acquire`].
-    pub fn acquire_many(&self, permits: i64) -> Operation<Vec<Permit>> {
-        self.ask(Op::Acquire, &[permits], |client, request, answer| {
-            several(client, request, answer)?.ok_or_else(|| late(client, request))
-        })
-        .for_ever()
+    pub fn acquire_many(&self, permits: u64) -> Acquiring<Vec<Permit>> {
+        let read: Read<_> =
+            |client, request, answer| several(client, request, answer)?.ok_or_else(|| late(client, request));
+        Acquiring(self.counting(Op::Acquire, permits, read).for_ever())
     }
 
     /// Takes several permits, all or none; otherwise as [`PermitSemaphore::try_acquire`].
-    pub fn try_acquire_many(&self, permits: i64) -> Operation<Option<Vec<Permit>>> {
-        self.ask(Op::Acquire, &[permits], several)
+    pub fn try_acquire_many(&self, permits: u64) -> Acquiring<Option<Vec<Permit>>> {
+        Acquiring(self.counting(Op::Acquire, permits, several))
     }
 
     /// As [`PermitSemaphore::acquire`], and the watchdog renews the permit: it ends only with a release or with this
-    /// process. With an [`Operation::lease`] the watchdog does not renew it, and the caller still hears of its end.
-    pub fn acquire_renewed(&self) -> Operation<RenewedPermit> {
-        self.renewed(|client, request, answer| renewed(client, request, answer)?.ok_or_else(|| late(client, request)))
-            .for_ever()
+    /// process. With an [`Acquiring::lease`] the watchdog does not renew it, and the caller still hears of its end.
+    pub fn acquire_renewed(&self) -> Acquiring<RenewedPermit> {
+        let read: Read<_> =
+            |client, request, answer| renewed(client, request, answer)?.ok_or_else(|| late(client, request));
+        Acquiring(self.renewed(read).for_ever())
     }
 
     /// As [`PermitSemaphore::try_acquire`], and the watchdog renews the permit.
-    pub fn try_acquire_renewed(&self) -> Operation<Option<RenewedPermit>> {
-        self.renewed(renewed)
+    pub fn try_acquire_renewed(&self) -> Acquiring<Option<RenewedPermit>> {
+        Acquiring(self.renewed(renewed))
     }
 
     /// Gives a permit back; any client may have taken it.
@@ -126,15 +148,20 @@ impl PermitSemaphore {
         self.ask(Op::Release, &halves(ids), done)
     }
 
-    /// Lets a permit last for [`Operation::lease`] from now on, or without end; true: the permit was still out. The
-    /// watchdog still renews a renewed permit.
-    pub fn update_lease(&self, id: PermitId) -> Operation<bool> {
-        self.ask(Op::Extend, &id.halves(), done)
+    /// Lets a permit last for `lease` from now on, or without end ([`PermitSemaphore::NO_END`]); true: the permit was
+    /// still out. The watchdog still renews a renewed permit.
+    pub fn update_lease(&self, id: PermitId, lease: Duration) -> Operation<bool> {
+        let lease = Some(lease).filter(|lease| *lease != Self::NO_END);
+        self.ask(Op::Extend, &id.halves(), done).with(|request| request.lease = lease)
     }
 
-    /// The ms that a permit still lasts, −1 without end; `None`: the permit is not out any more.
-    pub fn lease_left(&self, id: PermitId) -> Operation<Option<i64>> {
-        self.ask(Op::Lease, &id.halves(), |_, _, answer| Ok(answer.done.then_some(answer.number)))
+    /// The time that a permit still lasts, [`PermitSemaphore::NO_END`] if it does not end by itself; `None`: the permit
+    /// is not out any more.
+    pub fn lease_left(&self, id: PermitId) -> Operation<Option<Duration>> {
+        self.ask(Op::Lease, &id.halves(), |_, _, answer| {
+            let left = || u64::try_from(answer.number).map_or(Self::NO_END, Duration::from_millis);
+            Ok(answer.done.then(left))
+        })
     }
 
     /// Deletes the semaphore, with the permits that are out; true: it existed.
@@ -146,8 +173,18 @@ impl PermitSemaphore {
         Operation::new(&self.0, op, numbers, read)
     }
 
+    fn counting<T>(&self, op: Op, permits: u64, read: Read<T>) -> Operation<T> {
+        Operation::counting(&self.0, op, permits, read)
+    }
+
     fn renewed<T>(&self, read: Read<T>) -> Operation<T> {
         Operation::new(&Object { kind: "permit", ..self.0.clone() }, Op::Acquire, &[], read)
+    }
+}
+
+impl Debug for PermitSemaphore {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        self.0.show(f, "PermitSemaphore")
     }
 }
 

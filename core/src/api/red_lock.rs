@@ -11,7 +11,15 @@ use crate::request::error::{Error, Result};
 ///
 /// A majority does not make a lease safe against a holder that stands still: the guarded resource should compare
 /// fencing tokens.
-#[derive(Clone)]
+///
+/// ```no_run
+/// # async fn example() -> redlatch::Result<()> {
+/// let red = redlatch::RedLock::connect(["redis://a:6379", "redis://b:6379", "redis://c:6379"])?;
+/// let guard = red.lock("orders:42").acquire().await?;
+/// guard.release().await
+/// # }
+/// ```
+#[derive(Clone, Debug)]
 pub struct RedLock {
     clients: Vec<Client>,
 }

@@ -1,5 +1,6 @@
-//! The parts that know nothing of locks: clocks, tasks, batches, and one value for each process.
+//! The parts that know nothing of locks: clocks, tasks, threads for callbacks, batches, and one value for each process.
 
+pub mod callbacks;
 pub mod clock;
 pub mod exhausted;
 pub mod io_thread;

@@ -31,19 +31,33 @@ impl Hold {
     }
 
     /// Waits for the end of this hold. The future does not need the hold.
-    pub fn watched(&self) -> impl Future<Output = Result<Answer>> + Send + 'static {
-        self.asked(Request { op: Op::Watch, lease: None, ..self.release.clone() })
+    pub fn watched(&self) -> impl Future<Output = Result<Answer>> + Send + 'static + use<> {
+        self.asked(self.watch())
+    }
+
+    /// Calls `told` once, when this hold has ended; as `done` of [`Client::submit`]. It does not keep the client alive.
+    pub fn told(&self, told: impl FnOnce(Result<Answer>) + Send + 'static) {
+        self.client.submit(self.client.ticket(), self.watch(), told);
     }
 
     /// Lets this hold last for the lease of `extend`, in its time limits. The future does not need the hold.
-    pub fn extended(&self, extend: &Request) -> impl Future<Output = Result<Answer>> + Send + 'static {
+    pub fn extended(&self, extend: &Request) -> impl Future<Output = Result<Answer>> + Send + 'static + use<> {
         let Request { lease, response_timeout, retry_for, .. } = *extend;
         self.asked(Request { op: Op::Extend, lease, response_timeout, retry_for, ..self.release.clone() })
     }
 
-    fn asked(&self, request: Request) -> impl Future<Output = Result<Answer>> + Send + 'static {
+    fn watch(&self) -> Request {
+        Request { op: Op::Watch, lease: None, ..self.release.clone() }
+    }
+
+    fn asked(&self, request: Request) -> impl Future<Output = Result<Answer>> + Send + 'static + use<> {
         let client = self.client.clone();
         async move { client.run(request).await }
+    }
+
+    /// Lets the hold stay without a release.
+    pub fn keep(mut self) {
+        self.released = true;
     }
 
     pub async fn release(mut self) -> Result<()> {

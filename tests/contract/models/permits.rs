@@ -1,9 +1,10 @@
 //! The model of a permit-expirable semaphore: a number, and the permits that are out with their ends.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use proptest::prelude::*;
-use redlatch::{Error, Permit, PermitId, RenewedPermit};
+use redlatch::{Error, Permit, PermitId, PermitSemaphore, RenewedPermit};
 use redlatch_tests::secs;
 
 use super::{Stage, play_all};
@@ -113,7 +114,7 @@ fn play(stage: &Stage, name: &str, history: &[(i64, Step)]) {
         match *step {
             Step::Take(n, lease) => {
                 model.reap();
-                let taking = semaphore.try_acquire_many(n as i64);
+                let taking = semaphore.try_acquire_many(n as u64);
                 let lease = LEASES[lease];
                 let taking = if lease == NEVER { taking } else { taking.lease(secs(lease)) };
                 let taken = taking.blocking().expect("answered");
@@ -164,8 +165,8 @@ fn play(stage: &Stage, name: &str, history: &[(i64, Step)]) {
                 let lease = LEASES[lease];
                 let stale = model.stale(at);
                 let id = model.pick(at, 1).first().copied().unwrap_or(stale);
-                let updating = semaphore.update_lease(id);
-                let updating = if lease == NEVER { updating } else { updating.lease(secs(lease)) };
+                let updating =
+                    semaphore.update_lease(id, if lease == NEVER { PermitSemaphore::NO_END } else { secs(lease) });
                 assert_eq!(updating.blocking().expect("answered"), model.out.contains_key(&id), "{step:?}");
                 if let Some(before) = model.out.get_mut(&id) {
                     let earlier = lease < *before;
@@ -179,14 +180,14 @@ fn play(stage: &Stage, name: &str, history: &[(i64, Step)]) {
                 model.ended.extend(std::mem::take(&mut model.out).into_keys());
             }
             Step::Set(n) => {
-                semaphore.set_permits(n).blocking().expect("answered");
+                semaphore.set_permits(n as u64).blocking().expect("answered");
                 let out = (model.out.len() + model.ended.len()) as i64;
                 model.there = Some(model.there.map_or(n, |_| n - out));
                 model.tell();
             }
             Step::TrySet(n) => {
                 assert_eq!(
-                    semaphore.try_set_permits(n).blocking().expect("answered"),
+                    semaphore.try_set_permits(n as u64).blocking().expect("answered"),
                     model.there.is_none(),
                     "{step:?}"
                 );
@@ -197,7 +198,9 @@ fn play(stage: &Stage, name: &str, history: &[(i64, Step)]) {
             }
             Step::Add(n) => {
                 model.there = Some(model.there.unwrap_or_default() + n);
-                assert_eq!(semaphore.add_permits(n).blocking().ok(), model.there, "{step:?}");
+                let by = n.unsigned_abs();
+                let change = if n < 0 { semaphore.remove_permits(by) } else { semaphore.add_permits(by) };
+                assert_eq!(change.blocking().ok(), model.there.map(|there| there.max(0) as u64), "{step:?}");
                 model.told.extend(model.there.filter(|there| *there >= 0).map(|there| there.to_string()));
             }
             Step::Delete => {
@@ -216,10 +219,13 @@ fn play(stage: &Stage, name: &str, history: &[(i64, Step)]) {
         let all = model.there.map_or(0, |_| available + out);
         let counts = [semaphore.available(), semaphore.acquired(), semaphore.permits()]
             .map(|count| count.blocking().expect("answered"));
-        assert_eq!(counts, [available, out, all], "after {step:?}");
+        assert_eq!(counts, [available, out, all].map(|count| count.max(0) as u64), "after {step:?}");
         for (id, lease) in &model.out {
             let left = semaphore.lease_left(*id).blocking().expect("answered");
-            let fits = |left: i64| if *lease == NEVER { left == -1 } else { left > 0 && left <= *lease as i64 * 1000 };
+            let fits = |left: Duration| match *lease {
+                NEVER => left == PermitSemaphore::NO_END,
+                lease => !left.is_zero() && left <= secs(lease),
+            };
             assert!(left.is_some_and(fits), "{id} has {left:?} of {lease} s left after {step:?}");
         }
         for id in model.gone.iter().chain(&model.ended).rev().take(3) {

@@ -2,6 +2,8 @@
 
 use proptest::prelude::*;
 
+use redlatch::SemaphorePermit;
+
 use super::{Stage, play_all};
 
 #[derive(Clone, Debug)]
@@ -38,35 +40,42 @@ fn play(stage: &Stage, name: &str, history: &[(i64, Step)]) {
         match *step {
             Step::Take(n) => {
                 let may = there.is_some_and(|there| there >= n);
-                assert_eq!(semaphore.try_acquire(n).blocking().expect("answered"), may, "{step:?}");
+                let taken = semaphore.try_acquire(n as u64).blocking().expect("answered");
+                assert_eq!(taken.map(SemaphorePermit::keep).is_some(), may, "{step:?}");
                 there = there.map(|there| if may { there - n } else { there });
             }
             Step::Give(n) => {
-                semaphore.release(n).blocking().expect("answered");
+                semaphore.release(n as u64).blocking().expect("answered");
                 there = Some(there.unwrap_or_default() + n);
                 told = true;
             }
             Step::GiveIfThere(n) => {
-                assert_eq!(semaphore.release_if_exists(n).blocking().expect("answered"), there.is_some(), "{step:?}");
+                assert_eq!(
+                    semaphore.release_if_exists(n as u64).blocking().expect("answered"),
+                    there.is_some(),
+                    "{step:?}"
+                );
                 there = there.map(|there| there + n);
                 told = there.is_some();
             }
             Step::Drain => {
                 assert_eq!(
                     semaphore.drain().blocking().expect("answered"),
-                    there.unwrap_or_default().max(0),
+                    there.unwrap_or_default().max(0) as u64,
                     "{step:?}"
                 );
                 there = there.map(|there| there.min(0));
             }
             Step::TrySet(n) => {
                 told = there.is_none();
-                assert_eq!(semaphore.try_set_permits(n).blocking().expect("answered"), told, "{step:?}");
+                assert_eq!(semaphore.try_set_permits(n as u64).blocking().expect("answered"), told, "{step:?}");
                 there = there.or(Some(n));
             }
             Step::Add(n) => {
                 there = Some(there.unwrap_or_default() + n);
-                assert_eq!(semaphore.add_permits(n).blocking().ok(), there, "{step:?}");
+                let by = n.unsigned_abs();
+                let change = if n < 0 { semaphore.remove_permits(by) } else { semaphore.add_permits(by) };
+                assert_eq!(change.blocking().ok(), there.map(|there| there.max(0) as u64), "{step:?}");
                 told = true;
             }
             Step::Delete => {
@@ -78,7 +87,7 @@ fn play(stage: &Stage, name: &str, history: &[(i64, Step)]) {
         for client in &stage.clients {
             assert_eq!(
                 client.semaphore(name).available().blocking().expect("answered"),
-                there.unwrap_or_default(),
+                there.unwrap_or_default().max(0) as u64,
                 "after {step:?}"
             );
         }

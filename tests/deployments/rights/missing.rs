@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use redlatch::ffi::kinds::Traits;
-use redlatch::{Client, Error, LockBuilder, Result};
+use redlatch::{Client, Error, LockBuilder, PermitSemaphore, Result, SemaphorePermit};
 use redlatch_tests::*;
 
 use super::{client, words};
@@ -101,11 +101,11 @@ fn use_permits(right: &str, lacking: &Client, holder: &Client) {
     let mut available = 2;
     let mut then = |what: &str, change: i64| {
         available += change;
-        assert_eq!(all.available().blocking().expect("answered"), available, "{right}: after {what}");
+        assert_eq!(all.available().blocking().expect("answered") as i64, available, "{right}: after {what}");
     };
-    then("acquire", done(right, "acquire", own.acquire(1).blocking()).map_or(0, |()| -1));
+    then("acquire", done(right, "acquire", own.acquire(1).blocking().map(SemaphorePermit::keep)).map_or(0, |()| -1));
     then("release", done(right, "release", own.release(1).blocking()).map_or(0, |()| 1));
-    then("drain", done(right, "drain", own.drain().blocking()).map_or(0, |drained| -drained));
+    then("drain", done(right, "drain", own.drain().blocking()).map_or(0, |drained| -(drained as i64)));
     then("add", done(right, "add", own.add_permits(1).blocking()).map_or(0, |_| 1));
 
     let own = lacking.latch(&format!("{right}:latch"));
@@ -130,19 +130,19 @@ fn use_permits_with_ids(right: &str, lacking: &Client, holder: &Client) {
     all.set_permits(2).blocking().expect("answered");
     drop(all.acquire().lease(ms(1)).blocking().expect("free"));
     eventually("a permit that has ended", || (all.available().blocking().expect("answered") == 2).then_some(()));
-    let total = |what: &str, out: i64| {
+    let total = |what: &str, out: u64| {
         let permits = all.permits().blocking().expect("answered");
         let acquired = all.acquired().blocking().expect("answered");
         assert_eq!((permits, acquired), (2, out), "{right}: after {what}");
     };
     let taken = done(right, "acquire", own.acquire().wait(secs(5)).blocking());
-    total("acquire", i64::from(taken.is_some()));
+    total("acquire", u64::from(taken.is_some()));
     if let Some(permit) = taken {
-        let longer = done(right, "extend", own.update_lease(permit.id()).lease(secs(60)).blocking());
+        let longer = done(right, "extend", own.update_lease(permit.id(), secs(60)).blocking());
         let left = all.lease_left(permit.id()).blocking().expect("answered").expect("it is out");
-        assert_eq!(left > 0, longer.is_some(), "{right}: it had no end");
+        assert_eq!(left < PermitSemaphore::NO_END, longer.is_some(), "{right}: it had no end");
         let released = done(right, "release", own.release(permit.id()).blocking());
-        total("release", i64::from(released.is_none()));
+        total("release", u64::from(released.is_none()));
     }
 }
 

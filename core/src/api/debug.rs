@@ -1,0 +1,40 @@
+//! What `Debug` shows of the values of the API: no secret, and nothing that only the server knows.
+
+use std::fmt::{Debug, DebugStruct, Formatter};
+use std::time::Duration;
+
+use crate::client::Client;
+use crate::request::Request;
+use crate::request::names::shown;
+
+/// Begins with the name of a lock, semaphore or latch, and its kind.
+pub fn object<'a, 'b: 'a>(
+    f: &'a mut Formatter<'b>,
+    of: &str,
+    client: &Client,
+    request: &Request,
+) -> DebugStruct<'a, 'b> {
+    let is_group = !client.group_name().is_empty();
+    let mut all = f.debug_struct(of);
+    all.field("name", &shown(&request.name)).field("kind", &if is_group { "group" } else { request.kind });
+    all
+}
+
+/// Adds the times of a request.
+pub fn times(all: &mut DebugStruct<'_, '_>, request: &Request) {
+    let Request { wait, lease, .. } = request;
+    match wait {
+        None => all.field("wait", &format_args!("without end")),
+        Some(Duration::ZERO) => all,
+        Some(wait) => all.field("wait", wait),
+    };
+    if let Some(lease) = lease {
+        all.field("lease", lease);
+    }
+}
+
+impl Debug for Client {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client").field("id", &self.id()).field("server", &self.server()).finish_non_exhaustive()
+    }
+}
