@@ -12,6 +12,7 @@ mod arrival;
 mod bad_input;
 mod beliefs;
 mod callbacks;
+mod departures;
 mod extending;
 mod extremes;
 mod forced;

@@ -41,7 +41,7 @@ impl Lent {
 impl Drop for Lent {
     fn drop(&mut self) {
         if !self.is_done {
-            self.client.submit(self.client.ticket(), self.release.clone(), drop);
+            self.client.give_up(self.release.clone());
         }
     }
 }

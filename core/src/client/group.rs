@@ -103,6 +103,10 @@ impl Group {
         &self.members[0].client
     }
 
+    pub fn members(&self) -> &[Member] {
+        &self.members
+    }
+
     /// The number of members that may be missing.
     fn spare(&self) -> usize {
         match self.rule {

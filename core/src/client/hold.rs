@@ -74,7 +74,7 @@ impl Hold {
 impl Drop for Hold {
     fn drop(&mut self) {
         if !self.released {
-            self.client.submit(self.client.ticket(), self.release.clone(), drop);
+            self.client.give_up(self.release.clone());
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::client::state::ClientState;
 use crate::config::Config;
 use crate::config::login::Credentials;
 use crate::engine::Engine;
+use crate::engine::departures::Departure;
 use crate::request::error::{Error, Loss, Result};
 use crate::request::{Answer, Look, Op, Request};
 
@@ -203,8 +204,21 @@ impl Client {
     /// Releases the lock that an acquire took for a caller that is gone.
     fn give_back(&self, request: &Request, result: Result<Answer>) {
         if let (Op::Acquire, Ok(Answer { done: true, number, .. })) = (request.op, result) {
-            let release = Request { op: Op::Release, hold: number as u64, ..request.clone() };
-            self.submit(self.ticket(), release, drop);
+            self.give_up(Request { op: Op::Release, hold: number as u64, ..request.clone() });
+        }
+    }
+
+    /// Hands over a release whose caller is gone: its outcome is not reported.
+    pub(crate) fn give_up(&self, release: Request) {
+        let departures = self.depart(&release.name);
+        self.submit(self.ticket(), release, move |_| drop(departures));
+    }
+
+    /// Notes that a hold of this name is on its way back, for a group of the names of its locks.
+    fn depart(&self, name: &Arc<str>) -> Vec<Departure> {
+        match &self.group {
+            Some(group) => group.members().iter().flat_map(|member| member.client.depart(&member.name)).collect(),
+            None => self.state().ok().map(|state| state.redis.depart(name)).into_iter().collect(),
         }
     }
 

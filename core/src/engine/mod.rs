@@ -7,6 +7,7 @@ use crate::request::error::{Loss, Result};
 use crate::request::{Answer, Done, Look, Request};
 
 pub mod claim;
+pub mod departures;
 pub mod gate;
 pub mod holds;
 pub mod line;

@@ -13,6 +13,7 @@ use crate::base::io_thread::IoThread;
 use crate::base::tasks::{self, Work, boxed};
 use crate::config::Config;
 use crate::engine::WINDOW;
+use crate::engine::departures::{Departure, Departures};
 use crate::engine::gate::Gates;
 use crate::engine::holds::Holds;
 use crate::engine::loss_listeners::LossListeners;
@@ -44,6 +45,7 @@ pub struct Redis {
     pub link: Link,
     pub wakes: Arc<Wakes>,
     pub gates: Arc<Gates>,
+    pub departures: Arc<Departures>,
     pub loss_listeners: LossListeners,
     pub io: Arc<IoThread>,
     holds: Mutex<Holds>,
@@ -71,6 +73,7 @@ impl Redis {
             link: Link::new(config, wakes.clone())?,
             wakes,
             gates: Arc::default(),
+            departures: Arc::default(),
             loss_listeners: LossListeners::default(),
             io,
             holds: Mutex::new(Holds::new(uuid.clone(), config.watchdog).without(&config.prefix)),
@@ -142,6 +145,12 @@ impl Redis {
             tasks::spawn(async move { inbox.deal_out(send).await });
             watchdog.await;
         })
+    }
+
+    /// Notes that a hold of this name is on its way back although its caller is gone, until the drop of the result.
+    pub fn depart(&self, name: &Arc<str>) -> Departure {
+        let name = self.full_name(name.clone());
+        self.departures.begin(kinds::multi::group(&name).into())
     }
 
     /// Runs work on the I/O thread for a caller; the end of the client waits for it.

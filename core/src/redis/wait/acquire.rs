@@ -4,6 +4,8 @@
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
+use tokio::time::timeout_at;
+
 use crate::base::clock::Instant;
 use crate::engine::WINDOW;
 use crate::engine::gate::Entry;
@@ -25,7 +27,7 @@ pub fn start(waiter: Waiter, inside: Duration) -> Option<Result<Answer>> {
     let target = waiter.target.clone();
     let now = Instant::now();
     let redis = &target.redis;
-    let Some(entry) = redis.gates.try_enter(&target.claim) else {
+    let Some(entry) = try_enter(&waiter) else {
         go_on(waiter, None, now);
         return None;
     };
@@ -76,12 +78,20 @@ pub fn submit(waiter: Waiter) {
     let Some(waiter) = stand_in_line(waiter) else { return };
     let target = &waiter.target;
     let now = Instant::now();
-    let Some(entry) = target.redis.gates.try_enter(&target.claim) else { return go_on(waiter, None, now) };
+    let Some(entry) = try_enter(&waiter) else { return go_on(waiter, None, now) };
     let call = match target.acquire_call() {
         Ok(call) => call,
         Err(error) => return waiter.answer(Err(error)),
     };
     beside_others(waiter, entry, call, now);
+}
+
+/// The right to send a first try now. `None`: another call of the owner is inside, or the only try of a caller that does
+/// not wait would come before the release of a guard that its own program has dropped.
+fn try_enter(waiter: &Waiter) -> Option<Entry> {
+    let target = &waiter.target;
+    let is_early = waiter.patience == Patience::Once && target.redis.departures.has(target.departs_as());
+    if is_early { None } else { target.redis.gates.try_enter(&target.claim) }
 }
 
 /// Sends the first try together with those of others, if it may.
@@ -219,9 +229,13 @@ fn go_on(waiter: Waiter, first: Option<InFlight>, since: Instant) {
     let redis = target.redis.clone();
     redis.spawn(async move {
         // The time limit of a single try counts from its beginning. A caller that waits has its own deadline, or none.
-        let since = if waiter.patience == Patience::Once { since } else { Instant::now() };
-        let tried =
-            target.acquire(waiter.renewed, target.retry_limits_since(since, waiter.patience.deadline()), first).await;
+        let once = waiter.patience == Patience::Once;
+        let since = if once { since } else { Instant::now() };
+        let retry = target.retry_limits_since(since, waiter.patience.deadline());
+        if once && first.is_none() {
+            let _ = timeout_at(retry.give_up.into(), target.redis.departures.over(target.departs_as())).await;
+        }
+        let tried = target.acquire(waiter.renewed, retry, first).await;
         end(waiter, tried);
     });
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::base::clock::Instant;
-use crate::redis::kinds::{Queue, Wake};
+use crate::redis::kinds::{Queue, Wake, multi};
 use crate::redis::settle::settle;
 use crate::redis::target::Target;
 use crate::redis::wait::lines::{self, LineKey};
@@ -13,6 +13,11 @@ impl Target {
     /// The line in which it waits.
     pub fn key(&self) -> LineKey {
         lines::key(&self.claim, self.row.traits.queue)
+    }
+
+    /// The name under which a dropped guard of this lock gives it back: locks of values of one group share it.
+    pub fn departs_as(&self) -> &str {
+        multi::group(&self.claim.name)
     }
 
     /// Tells whether a release passes its hold on to the next waiter of this client.
