@@ -1,6 +1,6 @@
 //! What `Debug` shows of the values of the API: no secret, and nothing that only the server knows.
 
-use std::fmt::{Debug, DebugStruct, Formatter};
+use std::fmt::{DebugStruct, Formatter};
 use std::time::Duration;
 
 use crate::client::Client;
@@ -30,11 +30,5 @@ pub fn times(all: &mut DebugStruct<'_, '_>, request: &Request) {
     };
     if let Some(lease) = lease {
         all.field("lease", lease);
-    }
-}
-
-impl Debug for Client {
-    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Client").field("id", &self.id()).field("server", &self.server()).finish_non_exhaustive()
     }
 }

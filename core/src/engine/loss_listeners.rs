@@ -106,6 +106,10 @@ mod tests {
             assert!(listeners.add(hold, ticket, done).is_ok());
         }
         let heard = || told.try_iter().collect::<Vec<_>>();
+        let left = || {
+            let state = listeners.state();
+            (state.by_hold.len(), state.holds.len())
+        };
         listeners.cancel(11);
         listeners.cancel(11);
         listeners.cancel(99);
@@ -115,10 +119,10 @@ mod tests {
         listeners.tell(1, None);
         listeners.tell(1, None);
         assert_eq!(heard(), [(10, true)]);
-        assert_eq!((listeners.state().by_hold.len(), listeners.state().holds.len()), (1, 2));
+        assert_eq!(left(), (1, 2));
         listeners.end(|| Error::Cancelled);
         assert_eq!(heard(), [(30, false), (31, false)]);
-        assert_eq!((listeners.state().by_hold.len(), listeners.state().holds.len()), (0, 0));
+        assert_eq!(left(), (0, 0));
         assert!(listeners.add(4, 40, Box::new(drop)).is_err());
     }
 }
