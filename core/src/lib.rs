@@ -43,7 +43,7 @@ pub use crate::api::permit_semaphore::PermitSemaphore;
 pub use crate::api::red_lock::RedLock;
 pub use crate::api::semaphore::{Latch, Semaphore};
 pub use crate::api::semaphore_permit::SemaphorePermit;
-pub use crate::client::Client;
+pub use crate::client::{Client, Holds};
 pub use crate::config::Config;
 pub use crate::config::sync_policy::SyncPolicy;
 pub use crate::request::error::{Error, Loss, LostReason, Result};

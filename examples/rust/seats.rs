@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::thread;
 
-use redlatch::{Client, Config};
+use redlatch::{Client, Config, Holds};
 
 const WISHES: [(&str, &[&str]); 4] =
     [("ann", &["A1", "A2"]), ("ben", &["A2", "A3"]), ("cleo", &["B7"]), ("dan", &["A3", "A1"])];
@@ -41,6 +41,6 @@ fn main() -> redlatch::Result<()> {
         println!("{guest} has {got} of {seats:?}");
         assert!(got == 0 || got == seats.len());
     }
-    client.close(true);
+    client.close_blocking(Holds::Release);
     Ok(())
 }

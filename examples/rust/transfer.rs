@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
-use redlatch::{Client, Config};
+use redlatch::{Client, Config, Holds};
 
 static ALICE: AtomicI64 = AtomicI64::new(100);
 static BOB: AtomicI64 = AtomicI64::new(100);
@@ -34,6 +34,6 @@ async fn main() -> redlatch::Result<()> {
     }
     println!("alice {ALICE:?}, bob {BOB:?}");
     assert_eq!((ALICE.load(Relaxed), BOB.load(Relaxed)), (80, 120));
-    client.close(true);
+    client.close(Holds::Release).await;
     Ok(())
 }

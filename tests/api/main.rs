@@ -92,9 +92,12 @@ fn surface(mut names: Vec<(String, String)>, items: &[Item]) -> String {
     names.dedup();
     let mut text = String::new();
     for (module, name) in names {
-        // Another module may have a private type of the same name, whose implementations are no part of the API.
-        let is_declared_elsewhere =
-            |item: &&Item| items.iter().any(|it| it.module == item.module && it.name == name && !it.is_impl());
+        // Another module may have a private type of the same name, whose implementations are no part of the API. They are
+        // in that module or in modules inside it.
+        let is_declared_elsewhere = |item: &&Item| {
+            let declares = |it: &Item| it.name == name && !it.is_impl() && it.module != module;
+            items.iter().any(|it| declares(it) && item.module.starts_with(&it.module))
+        };
         let named =
             items.iter().filter(|item| item.name == name && (item.module == module || !is_declared_elsewhere(item)));
         let (mut parts, mut lines): (Vec<_>, Vec<_>) = named.partition(|item| item.is_impl());

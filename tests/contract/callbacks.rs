@@ -3,8 +3,8 @@
 
 use std::sync::mpsc::{Receiver, channel};
 
-use redlatch::Client;
 use redlatch::ffi::{Answer, Border, Op, Request};
+use redlatch::{Client, Holds};
 use redlatch_tests::{PATIENCE, Server, View};
 
 use super::{eventually, ms, secs};
@@ -122,7 +122,7 @@ fn a_caller_that_hears_of_the_end_of_a_client_may_call_it() {
     let (_server, mut scene) = Scene::new();
     let (_, of_hold) = scene.watch(Scene::take(&scene.client));
     let (_, of_wait) = scene.wait(secs(600));
-    scene.meanwhile(|client| client.close(true));
+    scene.meanwhile(|client| client.close_blocking(Holds::Release));
     ends(&of_hold, "a hold of a client that is closed");
     ends(&of_wait, "a wait of a client that is closed");
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use redlatch::ffi::kinds::{ALL, KindRow, Traits};
 use redlatch::ffi::{Answer, Border, LEASE_MAX, Op, Request};
-use redlatch::{Client, Config, Error, Result};
+use redlatch::{Client, Config, Error, Holds, Result};
 use redlatch_tests::oracle::Statement;
 use redlatch_tests::{PATIENCE, Server, all_at_once, kinds};
 
@@ -116,7 +116,7 @@ fn every_option_of_a_client_works_at_its_extremes_or_is_refused_at_once() {
                     Ok(client) => {
                         assert!(fits, "{what} was taken");
                         ALL.iter().for_each(|KindRow { traits, .. }| use_up(&server, client, traits, &what));
-                        client.close(true);
+                        client.close_blocking(Holds::Release);
                     }
                     Err(error) => {
                         assert!(
@@ -234,7 +234,7 @@ fn every_time_of_a_request_works_at_its_extremes_or_is_refused_at_once() {
                     empty(&server);
                 }
             }
-            client.close(true);
+            client.close_blocking(Holds::Release);
             no_panic(traits.name);
         };
         (traits.name.to_owned(), job)

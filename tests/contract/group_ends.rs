@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 
 use redlatch::ffi::{Border, Look, Member, Op, Request, Rule};
-use redlatch::{Client, Error, LostReason};
+use redlatch::{Client, Error, Holds, LostReason};
 use redlatch_tests::{Direction, PATIENCE, Proxy, Server};
 
 use crate::{eventually, ms, secs};
@@ -57,7 +57,7 @@ fn the_end_of_the_first_client_loses_the_hold_and_gives_back_what_the_others_hav
         let (told, watch) = mpsc::channel();
         lock.submit(lock.ticket(), Request { op: Op::Watch, hold, ..request.clone() }, move |end| drop(told.send(end)));
         let first = (0..3).min_by_key(|i| clients[*i].server()).expect("three");
-        clients[first].close(false);
+        clients[first].close_blocking(Holds::Keep);
         let end = watch.recv_timeout(PATIENCE).expect("the watch ends");
         assert!(matches!(&end, Err(Error::Lost(loss)) if loss.reason == LostReason::Closed), "{rule:?}: {end:?}");
         let released = lock.run_blocking(Request { op: Op::Release, hold, ..request });
@@ -123,7 +123,7 @@ fn the_end_of_the_first_client_loses_a_majority_in_which_that_client_has_no_part
     let lock = Client::group(Rule::Majority, members.collect()).expect("three different ones");
     let request = Request { wait: Some(secs(20)), ..Request::new(Op::Acquire, "plain", "n", 1) };
     let hold = lock.run_blocking(request.clone()).expect("two are free").number as u64;
-    clients[first].close(false);
+    clients[first].close_blocking(Holds::Keep);
     eventually(|| lock.loss_of(hold).is_some_and(|loss| loss.reason == LostReason::Closed));
     for other in (0..3).filter(|i| *i != first) {
         eventually(|| !servers[other].view().exists("n"));
@@ -155,8 +155,10 @@ fn a_release_under_way_ends_although_its_group_is_dropped_and_every_client_close
         lock.submit(lock.ticket(), Request { op: Op::Release, hold, ..request }, move |end| drop(told.send(end)));
         eventually(|| servers.iter().all(|server| !server.view().exists("n")));
         drop(lock);
-        let closing: Vec<_> =
-            clients.into_iter().map(|client| std::thread::spawn(move || client.close(true))).collect();
+        let closing: Vec<_> = clients
+            .into_iter()
+            .map(|client| std::thread::spawn(move || client.close_blocking(Holds::Release)))
+            .collect();
         proxies.iter().for_each(Proxy::flow);
         let released = released.recv_timeout(PATIENCE).expect("it ends");
         assert!(released.is_ok(), "{rule:?}: {released:?}");

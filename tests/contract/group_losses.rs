@@ -3,7 +3,7 @@
 use std::sync::mpsc::{self, Receiver};
 
 use redlatch::ffi::{Answer, Border, Look, Member, Op, Request, Rule};
-use redlatch::{Client, Error, Loss, LostReason, Result};
+use redlatch::{Client, Error, Holds, Loss, LostReason, Result};
 use redlatch_tests::{Direction, PATIENCE, Proxy, Server, all_at_once};
 
 use crate::{eventually, ms, secs};
@@ -92,7 +92,7 @@ fn the_loss_of_a_majority_that_lacks_a_vote_stays_what_it_is() {
     eventually(|| first.tells());
     first.command::<()>(&["DEL", "n"]);
     eventually(|| loss(&lock, hold).is_some());
-    clients[1].close(false);
+    clients[1].close_blocking(Holds::Keep);
     assert_eq!(loss(&lock, hold).map(|loss| loss.reason), Some(LostReason::Deleted));
     other.release().expect("held");
 }

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::ThreadId;
 use std::time::Instant;
 
-use redlatch::{Blocking, BlockingGuard, Client, Error, Guard, LockBuilder, LostReason, ReadWriteLock, RedLock};
+use redlatch::{Blocking, BlockingGuard, Client, Error, Guard, Holds, LockBuilder, LostReason, ReadWriteLock, RedLock};
 use redlatch::{Latch, Loss, Operation, Permit, PermitSemaphore, RenewedPermit, Semaphore, SemaphorePermit};
 use redlatch_tests::{PATIENCE, Server, View, ms, secs, soon};
 
@@ -177,7 +177,7 @@ fn a_callback_hears_of_a_loss_once_and_of_no_release() {
 
     let guard = a.lock("m").blocking().acquire().expect("free");
     let (told, _) = listen(&guard);
-    a.close(true);
+    a.close_blocking(Holds::Release);
     assert_eq!(told.recv_timeout(PATIENCE).expect("it is told").reason, LostReason::Closed);
 }
 
@@ -243,7 +243,7 @@ fn a_kept_hold_of_several_locks_stays_until_their_client_is_closed() {
     let mut view = server.view();
     a.multi_lock([a.lock("one"), a.lock("two")]).blocking().acquire().expect("free").keep();
     assert!(b.lock("two").blocking().try_acquire().expect("answered").is_none());
-    a.close(true);
+    a.close_blocking(Holds::Release);
     eventually(|| view.keys("*").is_empty());
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use redlatch::{Client, Error};
+use redlatch::{Client, Error, Holds};
 use redlatch_tests::{Proxy, Server};
 
 use super::{eventually, pair, secs};
@@ -94,7 +94,7 @@ fn a_client_that_is_closed_leaves_no_call_that_is_remembered() {
         let latch = client.latch(&format!("n{round}"));
         assert!(latch.try_set_count(1).blocking().expect("answered"));
         assert_eq!(latch.count_down().blocking().expect("answered"), 0);
-        client.close(true);
+        client.close_blocking(Holds::Release);
     }
     assert_eq!(server.view().keys("redlatch_request:*"), [""; 0]);
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use redlatch::ffi::kinds::ALL;
 use redlatch::ffi::{Answer, Border, Member, Op, Request, Rule};
-use redlatch::{BlockingGuard, Client, Error, LostReason};
+use redlatch::{BlockingGuard, Client, Error, Holds, LostReason};
 use redlatch_tests::{Direction, PATIENCE, Proxy, Server, all_at_once, kinds, ms, soon};
 
 use super::{eventually, pair, secs};
@@ -140,7 +140,7 @@ fn a_lease_that_ends_is_told() {
 fn a_closed_client_tells_its_holders() {
     let (_server, a, _) = pair();
     let guard = a.lock("n").blocking().acquire().expect("free");
-    a.close(true);
+    a.close_blocking(Holds::Release);
     assert!(matches!(guard.ensure(), Err(Error::Lost(loss)) if loss.reason == LostReason::Closed));
 }
 
@@ -233,7 +233,7 @@ fn watched(lock: &Client, request: &Request, client: &Client, count: usize) -> V
             }
         });
         std::thread::sleep(ms(2));
-        client.close(true);
+        client.close_blocking(Holds::Release);
     });
     (0..count).map(|_| ends.recv_timeout(PATIENCE).expect("the watch ends")).collect()
 }

@@ -4,7 +4,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use redlatch::ffi::{Border, Op, Request};
-use redlatch::{Client, Error};
+use redlatch::{Client, Error, Holds};
 use redlatch_tests::*;
 
 mod abandoned;
@@ -38,6 +38,7 @@ mod pulse;
 mod read_write;
 mod red;
 mod renewing;
+mod runtimes;
 mod secrets;
 mod table;
 mod tickets;
@@ -198,8 +199,8 @@ fn a_closed_client_gives_its_locks_back_and_says_so() {
     let (server, a, b) = pair();
     let guard = a.lock("n").blocking().acquire().expect("free");
     let kept = b.lock("kept").blocking().acquire().expect("free");
-    a.close(true);
-    b.close(false);
+    a.close_blocking(Holds::Release);
+    b.close_blocking(Holds::Keep);
     let mut view = server.view();
     assert!(!view.exists("n") && view.exists("kept"));
     assert!(matches!(guard.release(), Err(Error::Closed { .. })));

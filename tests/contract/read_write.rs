@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use redlatch::ffi::{Answer, Border, Op, Request};
-use redlatch::{Client, Error};
+use redlatch::{Client, Error, Holds};
 use redlatch_tests::Server;
 
 use super::{eventually, pair, secs};
@@ -174,7 +174,7 @@ fn a_renewed_reader_that_dies_keeps_writers_out_for_its_own_lease_and_not_for_an
     let inner = format!("{{n}}:{}:1:rwlock_timeout:2", quick.id());
     eventually(|| !view.exists(&inner));
     eventually(|| view.exists(&inner));
-    quick.close(false);
+    quick.close_blocking(Holds::Keep);
     give(&a, "read", 1);
     let left = view.pttl("n");
     assert!(left <= 600, "the dead reader keeps writers out for {left} ms");

@@ -5,8 +5,8 @@ use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use redlatch::Client;
 use redlatch::ffi::{Answer, Border, Op, Request};
+use redlatch::{Client, Holds};
 use redlatch_tests::{Cluster, Direction, Proxy, Sentinels, Server, all_at_once, eventually, secs};
 
 /// How long one copy of a call may stay unanswered, and how long the client sends others.
@@ -222,7 +222,7 @@ impl Cell {
                 ))
             }
             None => {
-                self.client.close(true);
+                self.client.close_blocking(Holds::Release);
                 None
             }
         };

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use redlatch::{Error, LostReason};
+use redlatch::{Error, Holds, LostReason};
 use redlatch_tests::{Cluster, Sentinels, Server, Stray, ms, secs, soon};
 
 use super::client;
@@ -82,7 +82,7 @@ fn the_answer_of_a_sentinel_that_was_cut_off_never_counts() {
         let guard = client.lock(&format!("n{number}")).wait(secs(20)).blocking().acquire().expect("a master");
         assert!(sentinels.servers[1].view().exists(&format!("n{number}")), "it was taken elsewhere");
         guard.release().expect("held");
-        client.close(true);
+        client.close_blocking(Holds::Release);
     };
     (0..20).for_each(is_there);
     sentinels.pause(2);

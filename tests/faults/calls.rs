@@ -33,7 +33,7 @@ pub fn carried_out(kind: &'static Traits, server: &Arc<Server>, change: &'static
     (change.change)(&stage);
     let after = Contents::of(&mut view);
     assert!(!before.changed(&after).is_empty(), "{}: {} changes nothing", kind.name, change.name);
-    stage.client.close(false);
+    stage.client.close_blocking(Holds::Keep);
     let calls = seen_so_far(&mut view, &mut monitor);
     let texts = earlier.iter().chain(&calls).filter(|call| call.name() == "eval").map(|call| call.text(1)).collect();
     Sent { change, before, after, calls, texts }

@@ -5,9 +5,9 @@ use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
-use redlatch::Error;
 use redlatch::ffi::kinds::{ALL, KindRow, Traits};
 use redlatch::ffi::{Answer, Border, Member, Op, Request, Rule};
+use redlatch::{Error, Holds};
 
 use super::*;
 use redlatch_tests::dice::Dice;
@@ -275,7 +275,7 @@ fn a_group_that_gives_back_while_its_client_closes_leaves_nothing() {
             });
             // The rounds differ in the moment of the end.
             thread::sleep(Dice::new(number, 0).between(ms(1), ms(5)));
-            client.close(false);
+            client.close_blocking(Holds::Keep);
         });
         let left = server.view().hgetall("first");
         assert!(left.is_empty(), "round {number}, {rule:?}: {left:?}");
@@ -365,7 +365,7 @@ fn a_caller_whose_answer_comes_after_the_end_of_its_client_does_not_begin_to_wai
         thread::scope(|scope| {
             let asked = scope.spawn(|| Asked::by(&client, client.ticket(), patient, true).end());
             stage.held_back();
-            client.close(true);
+            client.close_blocking(Holds::Release);
             stage.let_go();
             let end = asked.join().expect("it is answered");
             assert!(matches!(end, Err(Error::Closed { .. })), "{kind}: {end:?}");
@@ -386,7 +386,8 @@ fn a_hold_taken_while_its_client_closes_is_given_back() {
                 let request = Request { wait: None, ..stage.request(Op::Acquire, 2) };
                 let asked = scope.spawn(|| Asked::by(&client, client.ticket(), request, true).end());
                 stage.held_back();
-                let closing = scope.spawn(|| client.close(released));
+                let closing =
+                    scope.spawn(|| client.close_blocking(if released { Holds::Release } else { Holds::Keep }));
                 eventually("the end", || client.is_closed().then_some(()));
                 stage.let_go();
                 let end = asked.join().expect("it is answered");
@@ -411,7 +412,7 @@ fn a_release_that_waits_for_its_turn_when_its_client_closes_is_carried_out() {
             stage.held_back();
             let released = Asked::by(&client, client.ticket(), own(Op::Release), false);
             thread::scope(|scope| {
-                let closing = scope.spawn(|| client.close(false));
+                let closing = scope.spawn(|| client.close_blocking(Holds::Keep));
                 eventually("the end", || client.is_closed().then_some(()));
                 stage.let_go();
                 drop(extended.end());
@@ -441,7 +442,7 @@ fn every_request_to_a_closing_client_is_answered_and_nothing_stays() {
             }
             // The rounds differ in the moment of the end.
             thread::sleep(Dice::new(number, 99).between(ms(0), ms(4)));
-            round.client.close(released);
+            round.client.close_blocking(if released { Holds::Release } else { Holds::Keep });
         });
         let since = Instant::now();
         while let Err(wrong) = round.is_accounted_for(released) {
@@ -450,4 +451,43 @@ fn every_request_to_a_closing_client_is_answered_and_nothing_stays() {
         }
         server.view().command::<()>(&["FLUSHALL"]);
     }
+}
+
+#[test]
+fn a_close_that_is_awaited_leaves_its_executor_free() {
+    let server = Server::start();
+    let client = connect(&server.url());
+    let _guard = client.lock("n").lease(LONG).blocking().acquire().expect("free");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+    let since = Instant::now();
+    let (tell, told) = mpsc::channel();
+    server.pause();
+    runtime.block_on(async {
+        tokio::spawn(async move {
+            loop {
+                let begun = Instant::now();
+                tokio::time::sleep(ms(10)).await;
+                tell.send(begun.elapsed()).expect("the test listens");
+            }
+        });
+        client.close(Holds::Release).await;
+    });
+    let closed = since.elapsed();
+    server.resume();
+    let longest = told.try_iter().max().expect("the executor went on");
+    assert!(closed > secs(3) && longest < secs(3), "it took {closed:?}, and the executor stood still for {longest:?}");
+}
+
+#[test]
+fn a_close_whose_future_is_dropped_goes_on() {
+    let server = Server::start();
+    let mut view = server.view();
+    let client = connect(&server.url());
+    let guard = client.lock("n").lease(LONG).blocking().acquire().expect("free");
+    let closing = async { client.close(Holds::Release).await };
+    let polled = std::pin::pin!(closing).poll(&mut std::task::Context::from_waker(std::task::Waker::noop()));
+    assert!(polled.is_pending() && client.is_closed());
+    nothing_is_left(&mut view, "n");
+    eventually("the end of its connections", || (view.clients() == 1).then_some(()));
+    drop(guard);
 }

@@ -24,7 +24,7 @@ fn is_taken(kind: &'static Traits, server: &Arc<Server>, change: &Change) {
     (change.change)(&stage);
     assert!(!before.changed(&Contents::of(&mut view)).is_empty(), "{}: {} changes nothing", kind.name, change.name);
     limit(&mut view, "0");
-    stage.client.close(false);
+    stage.client.close_blocking(Holds::Keep);
 }
 
 #[test]

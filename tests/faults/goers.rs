@@ -9,9 +9,9 @@ use std::sync::mpsc::{self, Receiver};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 
-use redlatch::Error;
 use redlatch::ffi::kinds::{ALL, KindRow, Traits};
 use redlatch::ffi::{Answer, Border, Op, Request};
+use redlatch::{Error, Holds};
 
 use super::*;
 
@@ -257,7 +257,7 @@ impl Run<'_> {
             }
             Going::Closes => {
                 let client = self.client.clone();
-                let closing = thread::spawn(move || client.close(true));
+                let closing = thread::spawn(move || client.close_blocking(Holds::Release));
                 eventually("its beginning", || self.client.is_closed().then_some(()));
                 Some(closing)
             }

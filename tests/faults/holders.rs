@@ -54,7 +54,7 @@ fn closing_gives_a_thousand_holds_back() {
     let client = connect(&server.url());
     let guards: Vec<_> = (0..1000).map(|n| client.lock(&format!("n{n}")).blocking().acquire().expect("free")).collect();
     assert_eq!(server.view().keys("*").len(), 1000);
-    client.close(true);
+    client.close_blocking(Holds::Release);
     assert_eq!(server.view().keys("*").len(), 0);
     drop(guards);
 }

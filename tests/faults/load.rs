@@ -72,7 +72,7 @@ fn a_client_comes_and_goes_without_a_trace() {
     let come_and_go = || {
         let client = connect(&server.url());
         client.lock("n").blocking().acquire().expect("free").release().expect("held");
-        client.close(true);
+        client.close_blocking(Holds::Release);
     };
     come_and_go();
     let mut view = server.view();
@@ -108,7 +108,7 @@ fn ten_thousand_holds_are_renewed_in_batches_over_few_connections() {
     let connections = view.clients() - 1;
     assert!(connections <= 5, "{connections} connections");
     assert!(guards.iter().all(|guard| guard.ensure().is_ok()));
-    client.close(true);
+    client.close_blocking(Holds::Release);
     assert_eq!(view.keys("*").len(), 0);
 }
 

@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use redlatch::Client;
+use redlatch::{Client, Holds};
 use redlatch_tests::*;
 
 mod calls;

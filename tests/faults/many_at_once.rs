@@ -1,6 +1,6 @@
 //! Calls of many tasks at once, which share one connection.
 
-use redlatch::Guard;
+use redlatch::{Guard, Holds};
 use tokio::task::JoinSet;
 
 use super::*;
@@ -88,7 +88,7 @@ fn many_tasks_share_a_connection_that_ends_with_the_client() {
                 guard.release().await.expect("held");
             }
             names().for_each(|name| nothing_is_left(&mut view, &name));
-            client.close(true);
+            client.close_blocking(Holds::Release);
             eventually("the end of its connections", || (view.clients() == 1).then_some(()));
         });
     }

@@ -28,7 +28,7 @@ fn is_told(kind: &'static Traits, server: &Arc<Server>, change: &Change, loses: 
         // The server may carry out the change before the proxy loses its reply.
         eventually("a reply that is lost", || (stage.struck() > 0).then_some(()));
     }
-    stage.client.close(false);
+    stage.client.close_blocking(Holds::Keep);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use redlatch::ffi::{Answer, Border, Request};
-use redlatch::{Client, Error};
+use redlatch::{Client, Error, Holds};
 use redlatch_tests::Remote;
 use redlatch_tests::remote::End;
 
@@ -84,7 +84,7 @@ impl Hand {
         let hand = self.clone();
         thread::spawn(move || {
             match hand {
-                Hand::Here(client) => client.close(true),
+                Hand::Here(client) => client.close_blocking(Holds::Release),
                 Hand::There(remote) => {
                     if remote.close().recv().is_err() {
                         return;

@@ -3,9 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use redlatch::Client;
 use redlatch::ffi::kinds::{ALL, KindRow};
 use redlatch::ffi::{Border, Op, Request};
+use redlatch::{Client, Holds};
 use redlatch_tests::oracle::{Key, Statement, Violation};
 use redlatch_tests::{Process, Server, all_at_once, eventually, kinds, ms, oracle, secs};
 
@@ -89,7 +89,7 @@ fn a_reader_with_very_many_holds_is_judged_by_all_of_them() {
     change(&server, &["PEXPIRE", &format!("{stem}130"), "30000"]);
     let violation = violated(&server, Statement::Belief);
     assert!(violation.text.contains(&client.id()) && violation.text.contains("kind read"), "{violation}");
-    client.close(false);
+    client.close_blocking(Holds::Keep);
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn the_oracle_reports_a_belief_beyond_the_keys_life_of_each_kind() {
                 violation.text.contains(&client.id()) && violation.text.contains(&format!("kind {kind}")),
                 "{violation}"
             );
-            client.close(false);
+            client.close_blocking(Holds::Keep);
         })
     }));
 }
@@ -170,7 +170,7 @@ fn a_renewal_after_its_client_has_gone_fails_the_test_at_the_servers_end() {
     let server = Server::start();
     let client = connect(&server, "");
     std::mem::forget(client.lock("n").lease(Duration::from_secs(1)).blocking().acquire().expect("free"));
-    client.close(false);
+    client.close_blocking(Holds::Keep);
     let url = server.direct_url();
     let renewing = std::thread::spawn(move || {
         let mut connection = redis::Client::open(url).expect("a good URL").get_connection().expect("it answers");

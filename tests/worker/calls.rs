@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use redlatch::ffi::{Answer, Border, Look, Op, Request, kinds};
-use redlatch::{Client, Result};
+use redlatch::{Client, Holds, Result};
 use redlatch_tests::remote::wire;
 use redlatch_tests::{PATIENCE, clock};
 use serde_json::{Value, json};
@@ -48,7 +48,7 @@ impl Calls {
             tickets.get(&asked).into_iter().for_each(|ticket| self.client.cancel(*ticket));
         } else if line["close"] == true {
             thread::spawn(move || {
-                calls.client.close(true);
+                calls.client.close_blocking(Holds::Release);
                 calls.say(&json!({"id": id}));
             });
         } else if line["looks"] == true {
@@ -156,6 +156,6 @@ fn child(client: &Client, held: &BTreeMap<u64, Request>) -> std::result::Result<
     let taken = client.run_blocking(own.clone()).map_err(|error| format!("the child's acquire: {error}"))?;
     let release = Request { op: Op::Release, hold: taken.number as u64, ..own };
     client.run_blocking(release).map_err(|error| format!("the child's release: {error}"))?;
-    client.close(true);
+    client.close_blocking(Holds::Release);
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The clients of the lanes: one of the server, and one of each server that only red locks use.
 
 use redlatch::ffi::Border;
-use redlatch::{Client, Latch, LockBuilder, PermitSemaphore, RedLock, Semaphore};
+use redlatch::{Client, Holds, Latch, LockBuilder, PermitSemaphore, RedLock, Semaphore};
 use redlatch_tests::kinds;
 use redlatch_tests::traffic::{Kind, LONGEST_RED_LEASE, covers, name, value};
 
@@ -62,7 +62,7 @@ impl Clients {
     }
 
     pub fn close(&self) {
-        self.main.close(true);
-        self.red.close(true);
+        self.main.close_blocking(Holds::Release);
+        self.red.close_blocking(Holds::Release);
     }
 }

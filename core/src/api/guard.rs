@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::api::debug;
 use crate::api::on_lost::OnLost;
+use crate::base::blocking;
 use crate::client::Client;
 use crate::client::hold::Hold;
 use crate::request::error::{Error, Loss, Result};
@@ -215,6 +216,11 @@ impl Guard {
         hold.release().await
     }
 
+    #[track_caller]
+    fn check(&self) {
+        blocking::check(|| format!("`{}`", self.name()));
+    }
+
     fn extending(&self, lease: Duration) -> Request {
         Request { op: Op::Extend, lease: Some(lease), ..self.hold.release.clone() }
     }
@@ -267,7 +273,12 @@ pub struct BlockingGuard(pub(crate) Guard);
 
 impl BlockingGuard {
     /// As [`Guard::extend`].
+    ///
+    /// # Panics
+    /// On a thread that drives a tokio runtime, see [`crate::Blocking`].
+    #[track_caller]
     pub fn extend(&self, lease: Duration) -> Result<()> {
+        self.0.check();
         self.0.hold.client.run_blocking(self.0.extending(lease)).map(drop)
     }
 
@@ -277,7 +288,12 @@ impl BlockingGuard {
     }
 
     /// As [`Guard::release`].
+    ///
+    /// # Panics
+    /// On a thread that drives a tokio runtime, see [`crate::Blocking`]; the drop of the guard releases it.
+    #[track_caller]
     pub fn release(self) -> Result<()> {
+        self.0.check();
         let Guard { on_lost, hold, .. } = self.0;
         drop(on_lost);
         hold.release_blocking()

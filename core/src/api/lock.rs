@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::api::debug;
 use crate::api::guard::{BlockingGuard, Guard};
+use crate::base::blocking;
 use crate::client::Client;
 use crate::client::group::{Member, Rule};
 use crate::request::error::{Error, Result};
@@ -221,6 +222,10 @@ impl Debug for LockBuilder {
 /// # Ok(())
 /// # }
 /// ```
+///
+/// # Panics
+/// Every method panics on a thread that drives a tokio runtime, as tokio's own blocking calls do: the runtime would stand
+/// still meanwhile. Await the lock there, or call the method inside `tokio::task::spawn_blocking`.
 #[must_use = "a lock is not acquired before `acquire`"]
 pub struct Blocking(LockBuilder);
 
@@ -232,45 +237,60 @@ impl Debug for Blocking {
 
 impl Blocking {
     /// As [`LockBuilder::acquire`].
+    #[track_caller]
     pub fn acquire(self) -> Result<BlockingGuard> {
         let asked = self.0.clone();
         self.within_wait()?.ok_or_else(|| asked.not_acquired())
     }
 
     /// As [`LockBuilder::try_acquire`].
+    #[track_caller]
     pub fn try_acquire(mut self) -> Result<Option<BlockingGuard>> {
         self.0.request.wait.get_or_insert(Duration::ZERO);
         self.within_wait()
     }
 
     /// As [`LockBuilder::force_release`].
+    #[track_caller]
     pub fn force_release(self) -> Result<bool> {
         self.told(Op::ForceRelease, was_held)
     }
 
     /// As [`LockBuilder::is_locked`].
+    #[track_caller]
     pub fn is_locked(self) -> Result<bool> {
         self.told(Op::Inspect, is_held)
     }
 
     /// As [`LockBuilder::remaining`].
+    #[track_caller]
     pub fn remaining(self) -> Result<Option<Duration>> {
         self.told(Op::Inspect, time_left)
     }
 
     /// As [`LockBuilder::hold_count`].
+    #[track_caller]
     pub fn hold_count(self) -> Result<u32> {
         self.told(Op::Inspect, holds)
     }
 
+    #[track_caller]
     fn told<T>(self, op: Op, read: fn(&Answer) -> T) -> Result<T> {
+        self.check();
         Ok(read(&self.0.client.run_blocking(self.0.ask(op)?)?))
     }
 
+    #[track_caller]
     fn within_wait(self) -> Result<Option<BlockingGuard>> {
+        self.check();
         let request = self.0.ask(Op::Acquire)?;
         let answer = self.0.client.run_blocking(request.clone())?;
         Ok(answer.done.then(|| BlockingGuard(Guard::new(self.0.client, request, &answer))))
+    }
+
+    #[track_caller]
+    fn check(&self) {
+        blocking::check(|| format!("`{}`", self.0.request.name));
     }
 }
 

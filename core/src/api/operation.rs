@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::api::debug;
 use crate::api::lock::{fresh_owner, not_acquired};
+use crate::base::blocking;
 use crate::base::tasks::{Work, boxed};
 use crate::client::Client;
 use crate::request::error::{Error, Result};
@@ -75,8 +76,10 @@ impl<T> Operation<T> {
     /// Runs the operation on the caller's thread, without a runtime, and blocks until it is done.
     ///
     /// # Panics
-    /// If the operation was polled before.
+    /// If the operation was polled before, and on a thread that drives a tokio runtime, see [`crate::Blocking`].
+    #[track_caller]
     pub fn blocking(self) -> Result<T> {
+        blocking::check(|| format!("`{}`", self.request.name));
         assert!(self.running.is_none(), "the operation runs already; await it");
         let answer = match self.refused {
             Some(error) => Err(error),
@@ -141,6 +144,10 @@ impl<T> Waiting<T> {
     }
 
     /// As [`Operation::blocking`].
+    ///
+    /// # Panics
+    /// As [`Operation::blocking`].
+    #[track_caller]
     pub fn blocking(self) -> Result<T> {
         self.0.blocking()
     }
@@ -189,6 +196,10 @@ impl<T> Acquiring<T> {
     }
 
     /// As [`Operation::blocking`].
+    ///
+    /// # Panics
+    /// As [`Operation::blocking`].
+    #[track_caller]
     pub fn blocking(self) -> Result<T> {
         self.0.blocking()
     }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::api::debug;
 use crate::api::guard::{BlockingGuard, Guard};
+use crate::base::blocking;
 use crate::client::Client;
 use crate::request::error::{Error, Loss, Result};
 use crate::request::permit_id::PermitId;
@@ -32,7 +33,9 @@ impl Lent {
         self.client.run(self.release.clone()).await
     }
 
+    #[track_caller]
     pub fn give_back_blocking(mut self) -> Result<Answer> {
+        blocking::check(|| format!("`{}`", self.release.name));
         self.is_done = true;
         self.client.run_blocking(self.release.clone())
     }
@@ -99,6 +102,10 @@ impl Permit {
     }
 
     /// As [`Permit::release`], without a runtime.
+    ///
+    /// # Panics
+    /// On a thread that drives a tokio runtime, see [`crate::Blocking`]; the drop of the permit gives it back.
+    #[track_caller]
     pub fn release_blocking(self) -> Result<()> {
         let Permit { lent, id } = self;
         let missing = no_permit(&lent, id);
@@ -224,6 +231,10 @@ impl RenewedPermit {
     }
 
     /// As [`RenewedPermit::release`], without a runtime.
+    ///
+    /// # Panics
+    /// As [`Permit::release_blocking`].
+    #[track_caller]
     pub fn release_blocking(self) -> Result<()> {
         BlockingGuard(self.guard).release()
     }

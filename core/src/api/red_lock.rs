@@ -1,8 +1,9 @@
 //! Locks on a majority of independent servers.
 
 use crate::api::lock::LockBuilder;
-use crate::client::Client;
+use crate::base::blocking;
 use crate::client::group::Rule;
+use crate::client::{Client, Holds};
 use crate::request::error::{Error, Result};
 
 /// Several servers without replication between them; a minority of them may fail. An owner holds a lock while more than
@@ -42,8 +43,24 @@ impl RedLock {
         LockBuilder::group(&self.clients[0], Rule::Majority, self.clients.iter().map(|client| client.lock(name)))
     }
 
-    /// As [`Client::close`], for every server.
-    pub fn close(&self, release: bool) {
-        self.clients.iter().for_each(|client| client.close(release));
+    /// As [`Client::close`], for all servers at the same time.
+    pub async fn close(&self, holds: Holds) {
+        let (told, mut closed) = tokio::sync::mpsc::channel::<()>(1);
+        self.clients.iter().for_each(|client| client.begin_to_close(holds, told.clone()));
+        drop(told);
+        let _ = closed.recv().await;
+    }
+
+    /// As [`RedLock::close`], and blocks until all clients have ended.
+    ///
+    /// # Panics
+    /// As [`Client::close_blocking`].
+    #[track_caller]
+    pub fn close_blocking(&self, holds: Holds) {
+        blocking::check(|| format!("the end of the client of {}", self.clients[0].server()));
+        let (told, closed) = std::sync::mpsc::sync_channel::<()>(0);
+        self.clients.iter().for_each(|client| client.begin_to_close(holds, told.clone()));
+        drop(told);
+        let _ = closed.recv();
     }
 }

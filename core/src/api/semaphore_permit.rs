@@ -56,6 +56,10 @@ impl SemaphorePermit {
     }
 
     /// As [`SemaphorePermit::release`], without a runtime.
+    ///
+    /// # Panics
+    /// On a thread that drives a tokio runtime, see [`crate::Blocking`]; the drop of the guard gives the permits back.
+    #[track_caller]
     pub fn release_blocking(self) -> Result<()> {
         self.0.give_back_blocking().map(drop)
     }

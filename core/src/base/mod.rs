@@ -1,5 +1,6 @@
 //! The parts that know nothing of locks: clocks, tasks, threads for callbacks, batches, and one value for each process.
 
+pub mod blocking;
 pub mod callbacks;
 pub mod clock;
 pub mod exhausted;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
+use crate::base::blocking;
 use crate::base::presence::{Presence, Present};
 use crate::base::process::PerProcess;
 use crate::client::group::{Group, Member, Rule};
@@ -24,6 +25,15 @@ pub mod state;
 /// The client's own numbers for requests begin here. A binding may number its requests by itself, below: if two requests
 /// under way had one number, the end of the one would be that of the other.
 const OWN_TICKETS: u64 = 1 << 63;
+
+/// What the end of a client does with its holds, see [`Client::close`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// The client gives them back, as far as the servers answer in time.
+    Release,
+    /// They stay until their leases end.
+    Keep,
+}
 
 /// A client of one server. A clone is cheap; all clones are one client with one identity. The client ends, with its
 /// thread and its connections, when the last clone, guard and call is gone; [`Client::close`] ends it before.
@@ -269,11 +279,34 @@ impl Client {
     }
 
     /// Ends the client. Waiting calls end with `Closed`, the watchdog stops, and each holder hears that its lock is
-    /// lost. With `release`, the client first gives back all its locks, as far as the servers answer in time; without
-    /// it, they stay until their leases end.
-    pub fn close(&self, release: bool) {
+    /// lost. Returns once the calls under way have ended, and the releases with [`Holds::Release`]: beside a server that
+    /// does not answer, after the longest time of a call, by default 6 s. A client ends once: a later call returns at
+    /// once.
+    ///
+    /// # Cancellation
+    /// The client ends from the first poll on, even if the future is dropped then.
+    pub async fn close(&self, holds: Holds) {
+        let (told, closed) = tokio::sync::oneshot::channel::<()>();
+        self.begin_to_close(holds, told);
+        let _ = closed.await;
+    }
+
+    /// As [`Client::close`], and blocks until the client has ended.
+    ///
+    /// # Panics
+    /// On a thread that drives a tokio runtime, which would stand still meanwhile.
+    #[track_caller]
+    pub fn close_blocking(&self, holds: Holds) {
+        blocking::check(|| format!("the end of the client of {}", self.server()));
+        let (told, closed) = std::sync::mpsc::sync_channel::<()>(0);
+        self.begin_to_close(holds, told);
+        let _ = closed.recv();
+    }
+
+    /// Ends the client, and drops `told` when it has ended.
+    pub(crate) fn begin_to_close(&self, holds: Holds, told: impl Send + 'static) {
         if let (Ok(state), None) = (self.state(), &self.group) {
-            state.close(release);
+            state.close(holds, told);
         }
     }
 

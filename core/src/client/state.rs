@@ -7,6 +7,7 @@ use tokio::time::sleep;
 
 use crate::base::exhausted;
 use crate::base::io_thread::IoThread;
+use crate::client::Holds;
 use crate::client::group::{GroupHold, Holding};
 use crate::config::Config;
 use crate::redis::Redis;
@@ -73,8 +74,8 @@ impl ClientState {
         self.io.start(|| self.redis.run(), end).map_err(|error| not_started(self.redis.config.server(), &error))
     }
 
-    /// As [`crate::Client::close`].
-    pub fn close(&self, release: bool) {
+    /// As [`crate::Client::close`]; drops `told` when the client has ended.
+    pub fn close(&self, holds: Holds, told: impl Send + 'static) {
         if !self.io.presence.close() {
             return;
         }
@@ -86,13 +87,26 @@ impl ClientState {
         let is_empty = self.io.presence.shut_if_empty();
         // A caller that is inside may be about to start the I/O thread. If the system refuses the thread, that caller
         // gets an error and holds nothing.
+        let end = End { redis: self.redis.clone(), _told: told };
         if self.io.is_started() || (!is_empty && self.start().is_ok()) {
-            let (done, closed) = std::sync::mpsc::sync_channel(1);
-            self.io.spawn(self.redis.clone().wind_up(if release { held } else { Vec::new() }, done));
-            // An error means that the I/O thread has ended already, which is an end as well.
-            let _ = closed.recv();
+            let held = if holds == Holds::Release { held } else { Vec::new() };
+            drop(self.io.spawn(async move {
+                end.redis.wind_up(held).await;
+                drop(end);
+            }));
         }
-        self.io.stop();
+    }
+}
+
+/// The end of a client: its drop is the last step, even if the I/O thread has ended before.
+struct End<T> {
+    redis: Arc<Redis>,
+    _told: T,
+}
+
+impl<T> Drop for End<T> {
+    fn drop(&mut self) {
+        self.redis.io.stop();
         self.redis.link.close();
     }
 }
@@ -154,6 +168,6 @@ mod tests {
         }
         assert_eq!(state.groups().latest(&of), None);
         assert!(state.groups().all().is_empty());
-        state.close(false);
+        state.close(Holds::Keep, ());
     }
 }

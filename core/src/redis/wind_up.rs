@@ -1,7 +1,6 @@
 //! The end of the engine for Redis: it frees the holds and ends the calls in flight.
 
 use std::sync::Arc;
-use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
 use tokio::task::JoinHandle;
@@ -36,7 +35,7 @@ impl Redis {
 
     /// Frees `held`, and lets all calls in flight end. Such a call gives back what it takes, since its caller hears of
     /// the end. All of that takes no longer than one call may.
-    pub async fn wind_up(self: Arc<Self>, held: Vec<Claim>, done: SyncSender<()>) {
+    pub async fn wind_up(self: &Arc<Self>, held: Vec<Claim>) {
         let began = Instant::now();
         let response = self.config.response_timeout;
         let retry_for = self.config.retry_for;
@@ -57,7 +56,6 @@ impl Redis {
         };
         let _ = timeout(rest(), left).await;
         tracing::trace!(target: "redlatch::belief", change = "over", client = &*self.uuid);
-        let _ = done.send(());
     }
 
     /// Gives up the places in the server's queues.

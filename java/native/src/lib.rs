@@ -110,7 +110,7 @@ pub extern "system" fn Java_io_redlatch_internal_Native_close<'a>(
 ) {
     env.with_env(|_| -> Result<()> {
         if let Some(client) = clients::remove(client) {
-            client.close(release);
+            client.close_blocking(if release { redlatch::Holds::Release } else { redlatch::Holds::Keep });
         }
         Ok(())
     })

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 
 use pyo3::prelude::*;
-use redlatch::Config;
 use redlatch::ffi::{Answer, Border, Member, Op, Request, Rule, kinds};
+use redlatch::{Config, Holds};
 
 use crate::mailbox::Mailbox;
 use crate::object::Object;
@@ -108,7 +108,7 @@ impl Client {
         let (pending, told) = Mailbox::open(mailbox, Meaning::Outcome, None)?;
         let core = self.core.clone();
         let close = move || {
-            core.close(true);
+            core.close_blocking(Holds::Release);
             told(Ended::Outcome(outcome::from_result(Ok(Answer { done: true, ..Answer::default() }))));
         };
         std::thread::Builder::new().name("redlatch-close".into()).spawn(close)?;
@@ -136,11 +136,11 @@ pub fn close(py: Python<'_>, clients: Vec<Py<Client>>) -> PyResult<()> {
         let core = client.get().core.clone();
         let done = done.clone();
         let close = move || {
-            core.close(true);
+            core.close_blocking(Holds::Release);
             drop(done);
         };
         if std::thread::Builder::new().name("redlatch-close".into()).spawn(close).is_err() {
-            py.detach(|| client.get().core.close(true));
+            py.detach(|| client.get().core.close_blocking(Holds::Release));
         }
     }
     drop(done);

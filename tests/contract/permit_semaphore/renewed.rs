@@ -1,6 +1,6 @@
 //! Permits that are renewed, and whose holders are told of a loss.
 
-use redlatch::{Client, Error, LostReason};
+use redlatch::{Client, Error, Holds, LostReason};
 use redlatch_tests::{View, secs};
 
 use super::super::{eventually, pair};
@@ -21,7 +21,7 @@ fn a_renewed_permit_lasts_as_long_as_it_is_held_and_no_longer() {
     permit.release_blocking().expect("it is held");
     assert!(only_the_count(&mut view));
     let dies = client.permit_semaphore("n").acquire_renewed().blocking().expect("available");
-    client.close(false);
+    client.close_blocking(Holds::Keep);
     assert!(matches!(dies.ensure(), Err(Error::Lost(loss)) if loss.reason == LostReason::Closed));
     eventually(|| counts(&one) == [2, 0, 2]);
 }
@@ -40,5 +40,5 @@ fn the_holder_of_a_renewed_permit_that_another_client_returns_is_told_of_the_los
     assert_eq!(loss.map(|loss| loss.reason), Some(LostReason::Deleted));
     assert!(matches!(permit.release_blocking(), Err(Error::Lost(_))));
     assert_eq!(counts(&one), [2, 0, 2], "its own release took nothing away");
-    a.close(true);
+    a.close_blocking(Holds::Release);
 }

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use redlatch::Error;
 use redlatch::ffi::{Border, Look, Op, Request};
+use redlatch::{Error, Holds};
 
 use super::promises;
 use crate::{eventually, ms};
@@ -71,7 +71,7 @@ promises! {
     fn a_closed_client_gives_its_locks_back(row) of |kind| kind.exclusive; {
         row.take(&row.a, 1);
         let waiting = row.wait(&row.a, 2, None);
-        row.a.close(true);
+        row.a.close_blocking(Holds::Release);
         assert!(matches!(waiting.within(ms(5_000)), Err(Error::Closed { .. })));
         eventually(|| row.is_clean());
         row.take(&row.b, 1);
