@@ -9,10 +9,15 @@ use super::*;
 
 const ROUNDS: usize = 300;
 
+/// A client whose tries wait long for a release, so that a machine that stands still for a while fails no test.
+fn patient(server: &Server) -> Client {
+    Client::connect(&format!("{}?retry_for=20&response_timeout=20", server.url())).expect("a good URL")
+}
+
 #[test]
 fn a_lock_is_free_for_the_program_that_has_dropped_its_guard() {
     let server = Server::start();
-    let client = Client::connect(&server.url()).expect("a good URL");
+    let client = patient(&server);
     let pairs: [(&str, LockBuilder, LockBuilder); 7] = [
         ("plain", client.lock("plain"), client.lock("plain")),
         ("fair", client.fair_lock("fair"), client.fair_lock("fair")),
@@ -45,7 +50,7 @@ fn a_lock_is_free_for_the_program_that_has_dropped_its_guard() {
 #[test]
 fn a_permit_is_available_for_the_program_that_has_dropped_it() {
     let server = Server::start();
-    let client = Client::connect(&server.url()).expect("a good URL");
+    let client = patient(&server);
     let permits = client.permit_semaphore("n");
     permits.try_set_permits(1).blocking().expect("answered");
     for round in 0..ROUNDS {
@@ -60,7 +65,8 @@ fn a_permit_is_available_for_the_program_that_has_dropped_it() {
 
 #[test]
 fn a_dropped_guard_costs_the_next_try_no_call() {
-    let (server, a, b) = pair();
+    let server = Server::start();
+    let [a, b] = [(); 2].map(|()| patient(&server));
     a.lock("warm").blocking().acquire().expect("free").release().expect("held");
     let mut view = server.view();
     view.forget_calls();
@@ -75,7 +81,7 @@ fn a_dropped_guard_costs_the_next_try_no_call() {
 fn a_try_behind_a_release_that_hangs_ends_in_its_own_time() {
     let server = Server::start();
     let proxy = Proxy::start(&server);
-    let url = format!("{}?response_timeout=0.3&retry_for=0.5", server.url_at(proxy.port()));
+    let url = format!("{}?response_timeout=0.3&retry_for=0.5&flush=0", server.url_at(proxy.port()));
     let client = Client::connect(&url).expect("a good URL");
     let guard = client.lock("n").lease(secs(120)).blocking().acquire().expect("free");
     let other = client.lock("other").blocking().try_acquire().expect("answered").expect("free");

@@ -12,6 +12,7 @@ mod cancelling;
 mod changes;
 mod closing;
 mod dropped;
+mod endings;
 mod every_packet;
 mod exhausted;
 mod full;

@@ -169,8 +169,8 @@ def test_the_page_has_each_option_of_java_that_redisson_has_not() -> None:
     assert [name for name in options if f"`Options.{name}`" not in PAGE] == []
 
 
-#: What Java draws anew for each client, or has otherwise than the core; the page says so in the row.
-OTHERWISE = {"retry_for", "sync"}
+#: What Java draws anew for each client, or has otherwise than the core, or not at all; the page says so in the row.
+OTHERWISE = {"retry_for", "sync", "flush"}
 
 
 @pytest.mark.parametrize(

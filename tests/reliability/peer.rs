@@ -16,7 +16,7 @@ pub enum Peer {
 
 /// A lock that was taken.
 pub enum Hold<'a> {
-    Ours(BlockingGuard),
+    Ours(Box<BlockingGuard>),
     Redisson(&'a Agent, String),
 }
 
@@ -39,7 +39,7 @@ impl Peer {
                 .lease(lease)
                 .blocking()
                 .acquire()
-                .map(Hold::Ours)
+                .map(|guard| Hold::Ours(Box::new(guard)))
                 .map_err(|error| error.code().to_owned()),
             Peer::Redisson(agent) => {
                 let mut asked = plain(name);

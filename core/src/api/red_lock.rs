@@ -1,5 +1,7 @@
 //! Locks on a majority of independent servers.
 
+use std::sync::Arc;
+
 use crate::api::lock::LockBuilder;
 use crate::base::blocking;
 use crate::client::group::Rule;
@@ -31,7 +33,9 @@ impl RedLock {
     /// # Errors
     /// `Config` for a bad URL, or for an empty list.
     pub fn connect<U: AsRef<str>>(urls: impl IntoIterator<Item = U>) -> Result<RedLock> {
-        let clients: Vec<_> = urls.into_iter().map(|url| Client::connect(url.as_ref())).collect::<Result<_>>()?;
+        let until = Arc::default();
+        let connect = |url: U| Client::connect_ending_with(url.as_ref(), &until);
+        let clients: Vec<_> = urls.into_iter().map(connect).collect::<Result<_>>()?;
         if clients.is_empty() {
             return Err(Error::config("there is no server to lock on; give the URLs of three or five"));
         }

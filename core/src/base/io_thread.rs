@@ -1,5 +1,6 @@
 //! The I/O thread of a client: it does the work that no caller's thread does, and counts the callers that it works for.
 
+use std::cell::Cell;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -9,6 +10,15 @@ use tokio::task::JoinHandle;
 
 use crate::base::presence::Presence;
 use crate::base::tasks::{Work, boxed};
+
+thread_local! {
+    static IS_HERE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Tells whether this thread is the I/O thread of a client, which must never wait.
+pub fn is_here() -> bool {
+    IS_HERE.get()
+}
 
 #[derive(Default)]
 pub struct IoThread {
@@ -42,6 +52,7 @@ impl IoThread {
         let (give, given) = sync_channel::<Runtime>(1);
         let run = move || {
             let Ok(runtime) = given.recv() else { return };
+            IS_HERE.set(true);
             let until_stopped = async move {
                 tokio::select! {
                     () = background => {}

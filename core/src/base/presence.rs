@@ -12,13 +12,15 @@ use tokio::sync::Notify;
 const CLOSING: usize = 1 << (usize::BITS - 1);
 /// No call comes in.
 const SHUT: usize = 1 << (usize::BITS - 2);
-const COUNT: usize = SHUT - 1;
+/// The end of the program's last handle waits until the client is empty; calls still come in.
+const AWAITED: usize = 1 << (usize::BITS - 3);
+const COUNT: usize = AWAITED - 1;
 
 #[derive(Default)]
 pub struct Presence {
-    /// The number of callers and work inside, and the two marks.
+    /// The number of callers and work inside, and the three marks.
     state: AtomicUsize,
-    /// Signals that the last one has left a closing client. Only one task may wait for it.
+    /// Signals that the last one has left a client that is closing or awaited. Only one task may wait for it.
     left: Notify,
 }
 
@@ -56,13 +58,22 @@ impl Presence {
 
     /// Lets no caller in any more, if the client is closing and none is inside; tells whether that is so.
     pub fn shut_if_empty(&self) -> bool {
-        let shut = self.state.compare_exchange(CLOSING, CLOSING | SHUT, SeqCst, SeqCst);
-        shut.map_or_else(|state| state == CLOSING | SHUT, |_| true)
+        let shut = |state| (state & CLOSING != 0 && state & COUNT == 0).then_some(state | SHUT);
+        self.state.fetch_update(SeqCst, SeqCst, shut).is_ok()
     }
 
-    /// Returns once no caller is inside a closing client.
+    pub fn is_empty(&self) -> bool {
+        self.state.load(SeqCst) & COUNT == 0
+    }
+
+    /// Lets [`Presence::empty`] return for a client that is not closing, too.
+    pub fn awaits(&self) {
+        self.state.fetch_or(AWAITED, SeqCst);
+    }
+
+    /// Returns once no caller is inside a client that is closing or awaited.
     pub async fn empty(&self) {
-        while self.state.load(SeqCst) & COUNT > 0 {
+        while !self.is_empty() {
             self.left.notified().await;
         }
     }
@@ -71,7 +82,7 @@ impl Presence {
 impl<P: Deref<Target = Presence>> Drop for Present<P> {
     fn drop(&mut self) {
         let before = self.0.state.fetch_sub(1, SeqCst);
-        if before & COUNT == 1 && before & CLOSING != 0 {
+        if before & COUNT == 1 && before & (CLOSING | AWAITED) != 0 {
             self.0.left.notify_one();
         }
     }

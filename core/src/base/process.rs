@@ -56,4 +56,17 @@ impl<T> PerProcess<T> {
             link = &generation.next;
         }
     }
+
+    /// The value of this process, if there is one.
+    pub(crate) fn made(&self) -> Option<&T> {
+        let process = std::process::id();
+        let mut link = self;
+        loop {
+            let generation = link.0.get()?;
+            if generation.process == process {
+                return generation.own.as_ref();
+            }
+            link = &generation.next;
+        }
+    }
 }

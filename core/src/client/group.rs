@@ -73,7 +73,10 @@ impl Group {
     /// Sorts the members: an acquire takes them in one order everywhere, so that no two groups each wait for a member
     /// of the other. The write lock comes before the read lock of its name: a writer may read as well, while a reader
     /// would wait for itself.
+    ///
+    /// The work of the group goes on without its program, so the clients of the members are no handles of the program.
     pub fn new(rule: Rule, mut members: Vec<Member>) -> Result<Group> {
+        members.iter_mut().for_each(|member| member.client = member.client.unattended());
         let key = |member: &Member| {
             let Config { database, prefix, .. } = &*member.client.config;
             let name = match &member.client.group {

@@ -6,10 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
+use once_cell::race::OnceBox;
+
 use crate::base::blocking;
+use crate::base::clock::Instant;
 use crate::base::presence::{Presence, Present};
-use crate::base::process::PerProcess;
 use crate::client::group::{Group, Member, Rule};
+use crate::client::handles::{Handles, States};
 use crate::client::state::ClientState;
 use crate::config::Config;
 use crate::config::login::Credentials;
@@ -19,6 +22,7 @@ use crate::request::error::{Error, Loss, Result};
 use crate::request::{Answer, Look, Op, Request};
 
 pub mod group;
+pub mod handles;
 pub mod hold;
 pub mod state;
 
@@ -37,10 +41,22 @@ pub enum Holds {
 
 /// A client of one server. A clone is cheap; all clones are one client with one identity. The client ends, with its
 /// thread and its connections, when the last clone, guard and call is gone; [`Client::close`] ends it before.
+///
+/// # Drop
+/// A dropped guard or permit is released in the background. The drop of the last handle of a client (clone, guard,
+/// permit or call) waits until these releases have their answers, but for no longer than the option `flush`, 1 s by
+/// default, see [`Config::set`]. So a program whose `main` returns, fails or panics leaves no lock behind. On a thread
+/// of an asynchronous runtime the wait blocks that thread for that time at most; use [`Client::close`] where that is
+/// too long. The drop of a handle that is not the last one never waits, and neither does a drop while no release is
+/// under way. `std::process::exit` and statics drop nothing: call [`Client::close`] or [`Client::close_blocking`]
+/// before.
 #[derive(Clone)]
 pub struct Client {
+    /// The program's handles, of the clients of all members for a group: they go before the rest of the client. `None`:
+    /// a handle of the client's own work.
+    handles: Option<Arc<[Arc<Handles>]>>,
     config: Arc<Config>,
-    state: Arc<PerProcess<Result<Arc<ClientState>>>>,
+    state: Arc<States>,
     tickets: Arc<AtomicU64>,
     /// The group of locks that this client stands for, of this client and of others.
     group: Option<Arc<Group>>,
@@ -49,17 +65,31 @@ pub struct Client {
 impl Client {
     /// Makes a client for a URL, see [`Config::from_url`]. Connects to no server: the first call does.
     pub fn connect(url: &str) -> Result<Client> {
+        Client::connect_ending_with(url, &Arc::default())
+    }
+
+    /// As [`Client::connect`], with `until` as in [`Client::ending_with`].
+    pub(crate) fn connect_ending_with(url: &str, until: &Arc<OnceBox<Instant>>) -> Result<Client> {
         let config = Config::from_url(url)?;
         config.check()?;
-        Ok(Client::with_config(config))
+        Ok(Client::ending_with(config, until))
     }
 
     /// Makes a client for a configuration. Connects to no server: the first call does.
     pub fn with_config(config: Config) -> Client {
+        Client::ending_with(config, &Arc::default())
+    }
+
+    /// As [`Client::with_config`], for one of several clients that end together: `until` is the end of the time in which
+    /// they flush.
+    pub(crate) fn ending_with(config: Config, until: &Arc<OnceBox<Instant>>) -> Client {
         let config = Config { login: Arc::default(), ..config };
+        let state = Arc::<States>::default();
+        let handles = Handles { states: state.clone(), until: until.clone() };
         Client {
+            handles: Some([Arc::new(handles)].into()),
             config: Arc::new(config),
-            state: Arc::default(),
+            state,
             tickets: Arc::new(AtomicU64::new(OWN_TICKETS)),
             group: None,
         }
@@ -71,8 +101,22 @@ impl Client {
     /// # Errors
     /// `Config` if the list is empty or has a lock twice.
     pub(crate) fn group(rule: Rule, members: Vec<Member>) -> Result<Client> {
+        let handles =
+            members.iter().flat_map(|member| member.client.handles.iter().flat_map(|all| all.iter().cloned()));
+        let handles = Some(handles.collect());
         let group = Arc::new(Group::new(rule, members)?);
-        Ok(Client { group: Some(group.clone()), ..group.first().clone() })
+        Ok(Client { handles, group: Some(group.clone()), ..group.first().clone() })
+    }
+
+    /// The same client for its own work, which may go on when the program's last handle is gone.
+    fn unattended(&self) -> Client {
+        Client {
+            handles: None,
+            config: self.config.clone(),
+            state: self.state.clone(),
+            tickets: self.tickets.clone(),
+            group: self.group.clone(),
+        }
     }
 
     /// The names of a group's locks.
@@ -195,7 +239,7 @@ impl Client {
     pub(crate) async fn run(&self, request: Request) -> Result<Answer> {
         let (sender, receiver) = tokio::sync::oneshot::channel();
         let mut running = Running { client: self.clone(), ticket: self.ticket(), request: request.clone(), receiver };
-        let orphan = (self.clone(), request.clone());
+        let orphan = (self.unattended(), request.clone());
         // The client does not end before a lock that it took for a caller that is gone is on its way back.
         let present = match request.op {
             Op::Acquire => self.state().ok().map(|state| state.io.presence.accompany()),

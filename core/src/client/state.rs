@@ -1,12 +1,15 @@
 //! The state of a client in one process: a child after `fork` gets a new one and never touches that of its parent.
 
+use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use once_cell::race::OnceBox;
 use tokio::time::sleep;
 
+use crate::base::clock::Instant;
 use crate::base::exhausted;
-use crate::base::io_thread::IoThread;
+use crate::base::io_thread::{self, IoThread};
 use crate::client::Holds;
 use crate::client::group::{GroupHold, Holding};
 use crate::config::Config;
@@ -72,6 +75,31 @@ impl ClientState {
             groups.upgrade().inspect(|groups| forget_all(groups));
         };
         self.io.start(|| self.redis.run(), end).map_err(|error| not_started(self.redis.config.server(), &error))
+    }
+
+    /// Waits until the calls under way have their answers, but no longer than the option `flush`, of which `until` is
+    /// the end. Runs when the program's last handle is gone, so these calls are releases of dropped guards, and acquires
+    /// of dropped futures.
+    pub fn flush(&self, until: &OnceBox<Instant>) {
+        let presence = self.io.presence.clone();
+        let gates = self.redis.gates.clone();
+        let limit = self.redis.config.flush;
+        let is_idle = presence.is_empty() && gates.is_idle();
+        if is_idle || limit.is_zero() || io_thread::is_here() || presence.is_closing() || !self.io.is_started() {
+            return;
+        }
+        let (told, flushed) = sync_channel::<()>(0);
+        presence.awaits();
+        // It must not keep the client alive. If the client ends first, the drop of the task tells this thread as well.
+        drop(self.io.spawn(async move {
+            while !(presence.is_empty() && gates.is_idle()) {
+                gates.idle().await;
+                presence.empty().await;
+            }
+            drop(told);
+        }));
+        let until = until.get_or_init(|| Box::new(Instant::now() + limit));
+        let _ = flushed.recv_timeout(until.saturating_duration_since(Instant::now()));
     }
 
     /// As [`crate::Client::close`]; drops `told` when the client has ended.
@@ -148,7 +176,6 @@ fn uuid() -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::clock::Instant;
 
     #[test]
     fn a_lost_hold_of_a_group_that_its_caller_never_releases_is_forgotten() {

@@ -45,6 +45,8 @@ pub struct Config {
     /// Whether the client also tries a server again that it never reached.
     pub(crate) retries_absent: bool,
     pub(crate) connect_timeout: Duration,
+    /// The longest time for which the drop of the last handle waits for releases under way.
+    pub(crate) flush: Duration,
     /// The time for which a client of Redisson stands in the queue of a fair lock.
     pub(crate) fair_wait: Duration,
     /// The lease of holds without a lease of their own; the watchdog renews them every third of it.
@@ -59,7 +61,7 @@ pub struct Config {
 
 /// No server has as many databases.
 const DATABASE_MAX: i64 = 1_000_000;
-const OPTIONS: &str = "username, password, database, client_name, prefix, response_timeout, retry_for, connect_timeout, fair_wait, watchdog, sync, quarantine, \
+const OPTIONS: &str = "username, password, database, client_name, prefix, response_timeout, retry_for, connect_timeout, flush, fair_wait, watchdog, sync, quarantine, \
                        sentinel_username, sentinel_password, sharded, nat, tls_ca, tls_cert, tls_key, tls_verify";
 
 impl Config {
@@ -104,6 +106,7 @@ impl Config {
             retry_for: Duration::from_secs(3),
             retries_absent: false,
             connect_timeout: Duration::from_secs(10),
+            flush: Duration::from_secs(1),
             fair_wait: Duration::from_secs(300),
             watchdog: Duration::from_secs(30),
             sync: SyncPolicy::None,
@@ -135,6 +138,9 @@ impl Config {
     }
 
     /// Sets one option. Times are in seconds (`30`, `0.5`).
+    ///
+    /// `flush` is the longest time for which the drop of a client's last clone, guard, permit or call waits until the
+    /// releases of dropped guards have their answers, see [`crate::Client`]; 0: it never waits.
     ///
     /// `fair_wait` is Redisson's `fairLockWaitTimeout`; give all clients that share a fair lock the same value. From it
     /// our waiters work out how long Redisson's clients stay in the queue. It has no effect on how long the lock waits
@@ -199,6 +205,7 @@ impl Config {
             "response_timeout" => self.response_timeout = seconds(option, value, 0.001)?,
             "retry_for" => self.retry_for = seconds(option, value, 0.0)?,
             "connect_timeout" => self.connect_timeout = seconds(option, value, 0.001)?,
+            "flush" => self.flush = seconds(option, value, 0.0)?,
             "fair_wait" => self.fair_wait = seconds(option, value, 0.0)?,
             "watchdog" => self.watchdog = seconds(option, value, 0.1)?,
             "sync" => self.sync = SyncPolicy::read(value)?,

@@ -30,6 +30,8 @@ pub fn config(env: &mut Env, url: &JString, options: &JObjectArray<JString>) -> 
         for option in options.chunks_exact(2) {
             config.set(&option[0], &option[1])?;
         }
+        // The package closes its clients itself, and a drop may come on any thread of the JVM.
+        config.set("flush", "0")?;
         // As Redisson does it: a program may be started before its server.
         config.retry_absent().check()?;
         Ok(config)

@@ -66,6 +66,8 @@ fn configured(mut config: Config, options: &[(String, String)]) -> redlatch::Res
     for (option, value) in options {
         config.set(option, value)?;
     }
+    // The package closes its clients itself, and a drop may come with the GIL or by the garbage collector.
+    config.set("flush", "0")?;
     config.check()?;
     Ok(config)
 }
