@@ -132,5 +132,5 @@ pub fn inherited(lock: String) -> Error {
 
 /// The error of a request that never reached the client.
 pub fn unavailable(server: &str, cause: String) -> Error {
-    Error::Unavailable { server: server.to_owned(), cause, timeout: false }
+    Error::unavailable(server, cause, false)
 }

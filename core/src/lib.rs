@@ -46,5 +46,5 @@ pub use crate::api::semaphore_permit::SemaphorePermit;
 pub use crate::client::{Client, Holds};
 pub use crate::config::Config;
 pub use crate::config::sync_policy::SyncPolicy;
-pub use crate::request::error::{Error, Loss, LostReason, Result};
+pub use crate::request::error::{Error, Loss, LostReason, Result, ServerError, Source};
 pub use crate::request::permit_id::PermitId;

@@ -13,6 +13,7 @@ mod bad_input;
 mod beliefs;
 mod callbacks;
 mod departures;
+mod errors;
 mod extending;
 mod extremes;
 mod forced;

@@ -173,7 +173,7 @@ impl Group {
                 }
                 Ok(None) if left.is_zero() => return Ok(Answer::not_now()),
                 Ok(None) => failing = None,
-                Err(error) if !error.is_transient() || request.wait == Some(Duration::ZERO) => return Err(error),
+                Err(error) if !error.is_for_now() || request.wait == Some(Duration::ZERO) => return Err(error),
                 Err(error) if left.is_zero() => return Err(error.during(request.wait)),
                 // A majority may come back at any time of the wait. In a lock of all members, each one has as long as a
                 // lock of its own would have.

@@ -14,7 +14,7 @@ use crate::client::Holds;
 use crate::client::group::{GroupHold, Holding};
 use crate::config::Config;
 use crate::redis::Redis;
-use crate::request::error::{Error, Result};
+use crate::request::error::{Error, Result, Source};
 
 pub struct ClientState {
     pub redis: Arc<Redis>,
@@ -74,7 +74,7 @@ impl ClientState {
             ended.upgrade().inspect(|redis| redis.end());
             groups.upgrade().inspect(|groups| forget_all(groups));
         };
-        self.io.start(|| self.redis.run(), end).map_err(|error| not_started(self.redis.config.server(), &error))
+        self.io.start(|| self.redis.run(), end).map_err(|error| not_started(self.redis.config.server(), error))
     }
 
     /// Waits until the calls under way have their answers, but no longer than the option `flush`, of which `until` is
@@ -156,10 +156,10 @@ fn forget_all(groups: &Mutex<Holding>) {
 }
 
 /// The error of a process that has no descriptor or no thread left.
-fn not_started(server: String, error: &std::io::Error) -> Error {
-    let cause = exhausted::cause(error)
+fn not_started(server: String, error: std::io::Error) -> Error {
+    let cause = exhausted::cause(&error)
         .unwrap_or_else(|| format!("cannot be asked: the system gives no thread for it ({error})"));
-    Error::Unavailable { server, cause, timeout: false }
+    Error::unavailable(server, cause, false).because_of(Some(Source::new(error)))
 }
 
 /// A random UUID, version 4.

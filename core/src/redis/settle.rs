@@ -100,10 +100,9 @@ pub async fn after(
                 return Ok(Settled { reply, sent, repeated });
             }
             Outcome::HeldBack(rest) => {
-                let server = redis.config.server();
                 let cause = format!("may have lost locks, and grants none for {rest:.1?} more");
                 return Err(Unsettled {
-                    error: Error::Unavailable { server, cause, timeout: false },
+                    error: Error::unavailable(redis.config.server(), cause, false),
                     copies,
                     held_back: Some(rest),
                     answered: false,
@@ -119,10 +118,8 @@ pub async fn after(
             }
             Outcome::TooLate => {
                 window = (window * 2).min(retry.response.max(WINDOW));
-                let server = redis.config.server();
-                let cause = "answers too late".to_owned();
                 until = now;
-                Some(Error::Unavailable { server, cause, timeout: true })
+                Some(Error::unavailable(redis.config.server(), "answers too late", true))
             }
             // The address may be wrong, or the server was never started: only a caller that waits has reason to hope.
             Outcome::Unsent(error)
@@ -151,11 +148,7 @@ pub async fn after(
         }
         error = failure.or(error);
         if Instant::now() >= give_up {
-            let late = || Error::Unavailable {
-                server: redis.config.server(),
-                cause: "does not answer in time".into(),
-                timeout: true,
-            };
+            let late = || Error::unavailable(redis.config.server(), "does not answer in time", true);
             return Err(Unsettled { error: error.unwrap_or_else(late), copies, held_back: None, answered: false });
         }
     }

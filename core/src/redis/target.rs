@@ -286,6 +286,6 @@ impl Target {
 
     pub fn in_the_way(&self) -> Error {
         let cause = format!("has not answered an earlier call for `{}`", self.plain_name());
-        Error::Unavailable { server: self.redis.config.server(), cause, timeout: true }
+        Error::unavailable(self.redis.config.server(), cause, true)
     }
 }

@@ -1,6 +1,7 @@
 //! The one error type, with a stable number and name for each case. A lock that is not free in time is an answer of the
 //! server, and an error only for a caller that asked for a guard.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::request::names::{shown, without};
@@ -102,12 +103,19 @@ fn rounded(age: Duration) -> String {
     }
 }
 
-/// All errors. A message names the lock in backticks, the present state, and the remedy. A later release may add errors,
-/// and fields to these.
+/// All errors. A text is whole: it names the lock in backticks, the present state and the remedy, and has the cause in
+/// words.
+///
+/// An `Unavailable` and a `Refused` have a [`source`](std::error::Error::source) wherever there is one: the system's
+/// [`std::io::Error`], or the server's [`ServerError`]. A report that prints the chain of sources says little twice: a
+/// `ServerError` shows its code alone, and the text of an `io::Error` stands in ours only in brackets, where our own
+/// words say less. No text and no source has a password.
+///
+/// A later release may add errors, and fields to these.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The owner releases a lock that it does not hold.
+    /// The owner releases or extends a lock that it does not hold. Nothing has changed. Release each acquire once.
     #[error(
         "`{}` is not held by {owner}, which released it already or never acquired it; release each acquire once",
         shown(lock)
@@ -119,47 +127,51 @@ pub enum Error {
         /// The owner's name in Redis, `<client uuid>:<number>`.
         owner: String,
     },
-    /// The caller releases the same hold a second time.
+    /// The caller releases the same hold a second time. The lock is free, or ends with its lease if the first release
+    /// went unanswered. Release each hold once.
     #[error(
         "`{}` was released already by this hold, or that release went unanswered and it ends with its lease; release each hold once",
         shown(lock)
     )]
     #[non_exhaustive]
     Released {
-        /// The lock's name.
+        /// The lock's name, without the client's prefix.
         lock: String,
     },
-    /// A forked child uses its copy of its parent's hold.
+    /// A forked child uses its copy of its parent's hold. The parent still holds the lock. Acquire it in the child.
     #[error("`{}` is held by the process that forked this one; acquire it here as well", shown(lock))]
     #[non_exhaustive]
     Inherited {
-        /// The lock's name.
+        /// The lock's name, without the client's prefix.
         lock: String,
     },
-    /// The hold ended before the release. Another owner may have the lock by now.
+    /// The hold ended before its release. The owner holds the lock no longer, and another owner may have held it
+    /// meanwhile: see to the work that it guarded. The [`LostReason`] tells why.
     #[error("{0}; the work that it guarded may have been done twice")]
     Lost(Box<Loss>),
-    /// The owner has the lock and asks for more than its kind allows: for a second hold, or to write while it reads.
+    /// The owner has the lock and asks for more than its kind allows: for a second hold, or to write while it reads. It
+    /// keeps the hold that it has. Release that first.
     #[error("`{}` is already held by {owner}, and cannot be taken once more that way; release it first", shown(lock))]
     #[non_exhaustive]
     AlreadyHeld {
-        /// The lock's name.
+        /// The lock's name, without the client's prefix.
         lock: String,
         /// The owner's name in Redis, `<client uuid>:<number>`.
         owner: String,
     },
-    /// The wait ran out, and the lock is taken. Only calls that promise a hold give this error.
+    /// The wait ran out while another owner had the lock. The caller holds nothing. Wait longer, or do without. Only
+    /// calls that promise a hold give this error.
     #[error("`{}` was not acquired within {waited:?}; {because}", shown(lock))]
     #[non_exhaustive]
     NotAcquired {
-        /// The lock's name.
+        /// The lock's name, without the client's prefix.
         lock: String,
-        /// The wait that the caller allowed.
+        /// The wait that the caller asked for.
         waited: Duration,
-        /// The reason with its remedy, for the message.
+        /// The obstacle and the remedy, in words.
         because: &'static str,
     },
-    /// The caller releases a permit by an id that is not out.
+    /// The caller releases a permit by an id that is not out. Nothing has changed. Take a new one.
     #[error("`{lock}` has no permit {permits} out: it was given back, has ended, or never was; take a new one")]
     #[non_exhaustive]
     NoPermit {
@@ -168,23 +180,27 @@ pub enum Error {
         /// The id; of several at once all of them, because the server does not say which.
         permits: String,
     },
-    /// The client cannot reach the server in time, or the server does not answer in time. The server may have carried
-    /// out the call. A lock that it may have given is given back.
+    /// No server can be reached in time, or none answers in time. An acquire holds nothing: the client gives back a
+    /// lock that it may have taken. After a release the lock is free, or ends with its lease. A call to a semaphore or a
+    /// latch that has no owner may have had its effect. Repeat the call, after a look at the server or its address.
     #[error("{server} {cause}{}", check(cause))]
     #[non_exhaustive]
     Unavailable {
         /// The server's address, without user and password.
         server: String,
-        /// The mishap, for the message.
+        /// The trouble in words, mostly with the remedy.
         cause: String,
-        /// Whether the time ran out without an answer; false: there was no connection, or it broke.
+        /// Whether the time was over: the server may be slow. Else the connection failed, or the server cannot serve.
         timeout: bool,
+        /// The system's error, if there is one.
+        source: Option<Source>,
     },
-    /// The replicas did not confirm the lock in time, see [`crate::SyncPolicy`]; the client gives it back.
+    /// The replicas did not confirm the lock in time, see [`crate::SyncPolicy`]. The caller holds nothing: the client
+    /// gives the lock back. Look at the replicas, or give them longer.
     #[error("`{}` was confirmed by {confirmed} of {expected} {because}", shown(lock))]
     #[non_exhaustive]
     NotSynced {
-        /// The lock's name.
+        /// The lock's name, without the client's prefix.
         lock: String,
         /// The replicas that confirmed the lock.
         confirmed: u32,
@@ -193,31 +209,35 @@ pub enum Error {
         /// The rest of the message: how long they had, and the remedy.
         because: String,
     },
-    /// The server refused a command.
+    /// The server refused a command. A refused acquire holds nothing. After a refused release nothing renews the lock,
+    /// and it ends with its lease. The code tells the case, and the message has the remedy where there is one.
     #[error("the server refused {what}: {code} {}", remedied(code, message))]
     #[non_exhaustive]
     Refused {
-        /// The lock in backticks, or the command.
+        /// The call that the server refused, with the lock's name in backticks.
         what: String,
-        /// The first word of the server's reply: `NOPERM`, `OOM`, `WRONGTYPE`, ….
+        /// The server's code: `NOAUTH`, `NOPERM`, `OOM`, `READONLY`, `WRONGTYPE`, ….
         code: String,
-        /// The rest of the reply, and for some codes the remedy.
+        /// The server's words, with the remedy where the words have none.
         message: String,
+        /// The server's reply. `None`: a script of ours found the mistake.
+        source: Option<Source>,
     },
-    /// A URL, option, name or number is not valid. The message is the whole error.
+    /// A URL, option, name or number is not valid. Nothing was sent. The text names the value and the remedy.
     #[error("{0}")]
     Config(String),
-    /// This kind, server or build does not have the operation. The message is the whole error.
+    /// This kind, server or build does not have the operation. Nothing has changed. The text says what does have it.
     #[error("{0}")]
     Unsupported(String),
-    /// The program has closed the client.
+    /// The program has closed the client. The caller holds nothing new; holds have ended as
+    /// [`Client::close`](crate::Client::close) says. Connect a new client.
     #[error("the client of {server} is closed; connect a new one")]
     #[non_exhaustive]
     Closed {
         /// The server's address, without user and password.
         server: String,
     },
-    /// The caller cancelled the request; it holds nothing.
+    /// The caller cancelled the request. It holds nothing.
     #[error("cancelled")]
     Cancelled,
 }
@@ -251,6 +271,69 @@ pub enum ErrorNumber {
     AlreadyHeld = 21,
 }
 
+/// The error below an [`Error`]. A clone is cheap.
+///
+/// ```
+/// # fn example(error: &redlatch::Error) {
+/// let source = std::error::Error::source(error);
+/// let kind = source.and_then(|source| source.downcast_ref::<std::io::Error>()).map(|error| error.kind());
+/// let reply = source.and_then(|source| source.downcast_ref::<redlatch::ServerError>()).map(|error| error.reply());
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Source(Arc<dyn std::error::Error + Send + Sync>);
+
+impl Source {
+    pub(crate) fn new(error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Source(Arc::new(error))
+    }
+
+    pub(crate) fn shared(error: &Arc<dyn std::error::Error + Send + Sync>) -> Self {
+        Source(error.clone())
+    }
+}
+
+impl std::ops::Deref for Source {
+    type Target = dyn std::error::Error + Send + Sync;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl std::fmt::Debug for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A server's reply that is an error: the source of an [`Error::Refused`]. Its text is the code alone, since the text of
+/// the [`Error`] has the words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("error reply {code}")]
+pub struct ServerError {
+    code: String,
+    reply: String,
+}
+
+impl ServerError {
+    /// `reply`: without the arguments of a command, see `refusal::without_arguments`.
+    pub(crate) fn new(code: &str, reply: &str) -> Self {
+        ServerError { code: code.to_owned(), reply: reply.to_owned() }
+    }
+
+    /// The first word of the reply: `NOAUTH`, `OOM`, `ERR`, ….
+    pub fn code(&self) -> &str {
+        &self.code
+    }
+
+    /// The words behind the code, as the server sent them. Only arguments of commands are left out, which may be a
+    /// password.
+    pub fn reply(&self) -> &str {
+        &self.reply
+    }
+}
+
 /// The remedy, if the cause itself does not name one.
 fn check(cause: &str) -> &'static str {
     let why = cause.split(NO_ANSWER).next().unwrap_or_default();
@@ -280,9 +363,41 @@ impl Error {
         Error::Config(message.into())
     }
 
-    /// Tells whether the same call may succeed a little later. The server has carried out no part of a call that it
+    /// An `Unavailable` without a source.
+    pub(crate) fn unavailable(server: impl Into<String>, cause: impl Into<String>, timeout: bool) -> Self {
+        Error::Unavailable { server: server.into(), cause: cause.into(), timeout, source: None }
+    }
+
+    /// A `Refused` without a source.
+    pub(crate) fn refused(what: impl Into<String>, code: impl Into<String>, message: impl Into<String>) -> Self {
+        Error::Refused { what: what.into(), code: code.into(), message: message.into(), source: None }
+    }
+
+    /// The same error with that source, if it is of a case that has one.
+    pub(crate) fn because_of(mut self, error: Option<Source>) -> Self {
+        if let Error::Unavailable { source, .. } | Error::Refused { source, .. } = &mut self {
+            *source = error;
+        }
+        self
+    }
+
+    /// Tells whether the servers are the trouble, and the same call may succeed a little later:
+    ///
+    /// - `Unavailable`: no server was reached, or none answered in time;
+    /// - `NotSynced`: the replicas were late;
+    /// - `Refused`, if the server refuses all work for the moment: it loads its data, runs a long script, has just
+    ///   become a replica, or its cluster is not complete.
+    ///
+    /// The client has repeated the call already, for as long as `retry_for` and the wait allow. A wrong address or an
+    /// untrusted certificate is an `Unavailable` as well, so give a loop around the call an end. `NotAcquired` is not
+    /// transient: the server answers, and another owner has the lock.
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Error::NotSynced { .. }) || self.is_for_now()
+    }
+
+    /// Tells whether no server does any work for the moment. The server has carried out no part of a call that it
     /// refused in this way.
-    pub(crate) fn is_transient(&self) -> bool {
+    pub(crate) fn is_for_now(&self) -> bool {
         match self {
             Error::Unavailable { .. } => true,
             Error::Refused { code, .. } => TRANSIENT.contains(&code.as_str()),
@@ -293,10 +408,10 @@ impl Error {
     /// The same error, as the end of a wait in which no server answered.
     pub(crate) fn during(self, wait: Option<Duration>) -> Self {
         match (self, wait) {
-            (Error::Unavailable { server, cause, timeout }, Some(wait)) => {
+            (Error::Unavailable { server, cause, timeout, source }, Some(wait)) => {
                 // If the wait was part of another wait, only the outer one counts.
                 let cause = cause.split(NO_ANSWER).next().unwrap_or_default();
-                Error::Unavailable { server, cause: format!("{cause}{NO_ANSWER}{wait:?}"), timeout }
+                Error::Unavailable { server, cause: format!("{cause}{NO_ANSWER}{wait:?}"), timeout, source }
             }
             (error, _) => error,
         }
@@ -316,8 +431,8 @@ impl Error {
             Error::NotSynced { lock, confirmed, expected, because } => {
                 Error::NotSynced { lock: plain(lock), confirmed, expected, because }
             }
-            Error::Refused { what, code, message } => {
-                Error::Refused { what: what.replacen(&format!("`{prefix}"), "`", 1), code, message }
+            Error::Refused { what, code, message, source } => {
+                Error::Refused { what: what.replacen(&format!("`{prefix}"), "`", 1), code, message, source }
             }
             error => error,
         }

@@ -47,7 +47,7 @@ impl Group {
                     // The other members took the time. Silence of a member that the round asked at the very end means
                     // nothing.
                     let is_too_soon = failing.is_none() && begun + AN_ANSWER < asked && asked.elapsed() < AN_ANSWER;
-                    match error.is_transient() && is_too_soon {
+                    match error.is_for_now() && is_too_soon {
                         true => Ok(None),
                         false => {
                             failing.get_or_insert(asked);
@@ -80,7 +80,7 @@ impl Group {
             give_back(state, async move { held.release(response_timeout, retry_for).await }).await;
             return match lasts {
                 // No other owner is in the way: the server does not answer.
-                Err(error) if error.is_transient() => Err(error),
+                Err(error) if error.is_for_now() => Err(error),
                 _ => Ok(None),
             };
         }
@@ -88,7 +88,6 @@ impl Group {
     }
 
     fn late(&self) -> Error {
-        let server = self.first().server();
-        Error::Unavailable { server, cause: "does not answer in time".into(), timeout: true }
+        Error::unavailable(self.first().server(), "does not answer in time", true)
     }
 }

@@ -28,7 +28,7 @@ impl Responsiveness {
 
     /// Notes whether the server answered.
     pub fn heard<T>(&self, said: &Result<T>) {
-        self.silent.store(said.as_ref().is_err_and(Error::is_transient), Relaxed);
+        self.silent.store(said.as_ref().is_err_and(Error::is_for_now), Relaxed);
     }
 }
 

@@ -284,7 +284,7 @@ pub(crate) fn wrong_kind(traits: &Traits, lock: &str, found: Option<&str>) -> Er
     let message = format!(
         "the key has {found}, the kind {name} keeps {form} there; use another name, or delete the key if it is of no use"
     );
-    Error::Refused { what: format!("`{}`", shown(lock)), code: "WRONGTYPE".into(), message }
+    Error::refused(format!("`{}`", shown(lock)), "WRONGTYPE", message)
 }
 
 /// The ways in which a waiter hears that another try is worthwhile.

@@ -163,7 +163,7 @@ fn finish(redis: &Arc<Redis>, key: &LineKey, did: StepResult, since: Instant, pr
             let cancelled = redis.lines().change(key, now, |line| line.put_back()).flatten();
             answer_cancelled(cancelled.map(|place| place.waiter));
             // Perhaps only the time of the head has run out: then the next waiter tries.
-            if !(error.is_transient() && patience.is_over(now)) {
+            if !(error.is_for_now() && patience.is_over(now)) {
                 fail(redis, key, error, since);
             }
         }

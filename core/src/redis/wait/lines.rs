@@ -323,7 +323,7 @@ impl OpenLine {
 
     /// The result of a wait that ended with an error.
     fn failed(&self, place: Place<Waiter>, error: &Error, now: Instant) -> EndedWait {
-        if error.is_transient() && place.waiter.patience.is_over(now) {
+        if error.is_for_now() && place.waiter.patience.is_over(now) {
             return self.in_vain(place, now);
         }
         (place.waiter, Err(error.clone()))

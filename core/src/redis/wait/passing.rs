@@ -151,7 +151,7 @@ fn return_to_line(target: &Target) {
 /// in the server's queue. It does so before they hear the result, if the server answers: the next caller that asks then
 /// finds the lock free.
 pub fn refuse(target: &Target, ended: Vec<EndedWait>, leaves: bool) {
-    let is_transient = ended.iter().all(|(_, end)| end.as_ref().err().is_none_or(Error::is_transient));
+    let is_transient = ended.iter().all(|(_, end)| end.as_ref().err().is_none_or(Error::is_for_now));
     let tell = move || ended.into_iter().for_each(|(waiter, end)| waiter.answer(end));
     if !leaves || !target.queues() {
         return tell();

@@ -37,7 +37,7 @@ impl Target {
                     }
                 }
                 Err(Unsettled { error, copies, held_back, answered }) => {
-                    let is_half_done = answered && !error.is_transient() && matches!(error, Error::Refused { .. });
+                    let is_half_done = answered && !error.is_for_now() && matches!(error, Error::Refused { .. });
                     let is_nothing = copies.is_empty() && !is_half_done;
                     let given_back = match is_nothing {
                         true => return Err(error),
@@ -48,7 +48,7 @@ impl Target {
                         return Ok(Attempt::busy(Some(rest)));
                     }
                     // The server answers: the next caller that tries must find the lock free.
-                    if !error.is_transient() {
+                    if !error.is_for_now() {
                         let _ = timeout(self.response, given_back).await;
                     }
                     return Err(error);

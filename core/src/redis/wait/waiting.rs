@@ -68,8 +68,7 @@ impl Target {
     /// The error of a wait that ended without an answer of the server. `trouble`: the error of the last try, if it
     /// failed.
     pub fn unanswered(&self, trouble: Option<Error>) -> Error {
-        let silent =
-            || Error::Unavailable { server: self.redis.config.server(), cause: "is silent".into(), timeout: true };
+        let silent = || Error::unavailable(self.redis.config.server(), "is silent", true);
         trouble.unwrap_or_else(silent).during(self.wait)
     }
 

@@ -20,7 +20,7 @@ use crate::redis::kinds::reply::{Code, Reply};
 use crate::redis::kinds::script::Call;
 use crate::redis::link::topology::sharding::Sharding;
 use crate::redis::link::{Elsewhere, Outcome};
-use crate::request::error::Error;
+use crate::request::error::{Error, ServerError, Source};
 
 pub struct Server {
     pub sharding: Arc<Sharding>,
@@ -134,7 +134,7 @@ impl Server {
     }
 
     pub fn unavailable(&self, cause: impl Into<String>, timeout: bool) -> Error {
-        Error::Unavailable { server: self.name.clone(), cause: cause.into(), timeout }
+        Error::unavailable(self.name.clone(), cause, timeout)
     }
 
     /// The error of a call whose slot is moving to another server.
@@ -142,8 +142,12 @@ impl Server {
         self.unavailable("is giving the slot to another server", false)
     }
 
-    /// The error of a broken connection, in words.
+    /// The error of a broken connection.
     pub fn broken(&self, error: &RedisError) -> Error {
+        self.in_words(error).because_of(source(error))
+    }
+
+    fn in_words(&self, error: &RedisError) -> Error {
         if error.is_timeout() || error.to_string().contains("Resource temporarily unavailable") {
             return self.unavailable("does not answer in time", true);
         }
@@ -171,7 +175,7 @@ impl Server {
         let is_refusal = error.is_connection_refusal();
         self.refused.store(is_refusal, Relaxed);
         if let Some(objection) = tls::objection(error) {
-            return Outcome::Refused(self.unavailable(objection, false));
+            return Outcome::Refused(self.unavailable(objection, false).because_of(source(error)));
         }
         match self.said_no("the connection", error) {
             Some(outcome) => outcome,
@@ -179,14 +183,14 @@ impl Server {
                 (redis::ErrorKind::InvalidClientConfig, _) => {
                     Outcome::Refused(Error::config(format!("{}: {error}", self.name)))
                 }
-                (_, Error::Unavailable { timeout: true, .. }) => Outcome::Unsent(self.late_to_open()),
+                (_, Error::Unavailable { timeout: true, .. }) => {
+                    Outcome::Unsent(self.late_to_open().because_of(source(error)))
+                }
                 (_, Error::Unavailable { .. })
                     if error.is_connection_dropped() && !is_refusal && !self.address.is_tls() =>
                 {
-                    Outcome::Unsent(self.unavailable(
-                        "closed the connection at once (does its port want TLS? then write rediss://)",
-                        false,
-                    ))
+                    let hint = "closed the connection at once (does its port want TLS? then write rediss://)";
+                    Outcome::Unsent(self.unavailable(hint, false).because_of(source(error)))
                 }
                 (_, error) => Outcome::Unsent(error),
             },
@@ -215,10 +219,12 @@ impl Server {
             redis::ErrorKind::AuthenticationFailed => Some("WRONGPASS"),
             _ => None,
         })?;
-        let (code, detail) = of_script(code, without_arguments(error.detail().unwrap_or_default()));
+        let reply = without_arguments(error.detail().unwrap_or_default());
+        let source = Source::new(ServerError::new(code, reply));
+        let (code, detail) = of_script(code, reply);
         let message = format!("{detail}{}", remedy(code, detail, call));
-        let error = Error::Refused { what: what.into(), code: code.into(), message };
-        Some(if error.is_transient() { Outcome::Unsent(error) } else { Outcome::Refused(error) })
+        let error = Error::refused(what, code, message).because_of(Some(source));
+        Some(if error.is_for_now() { Outcome::Unsent(error) } else { Outcome::Refused(error) })
     }
 
     /// The server to which the server sends a call; `None`: its error is another one.
@@ -247,8 +253,16 @@ impl Server {
 
 /// The system's error behind this one.
 fn io(error: &RedisError) -> Option<&std::io::Error> {
-    let error = std::error::Error::source(error)?.downcast_ref::<Arc<dyn std::error::Error + Send + Sync>>()?;
-    error.downcast_ref()
+    inner(error)?.downcast_ref()
+}
+
+/// The same, as the source of ours.
+fn source(error: &RedisError) -> Option<Source> {
+    inner(error).filter(|inner| inner.is::<std::io::Error>()).map(Source::shared)
+}
+
+fn inner(error: &RedisError) -> Option<&Arc<dyn std::error::Error + Send + Sync>> {
+    std::error::Error::source(error)?.downcast_ref()
 }
 
 /// The redis crate applies the handshake's time-out to each reply of it, so this asks for as few replies as possible.

@@ -85,11 +85,8 @@ impl Topology {
         let node = self.node(address)?;
         let said: Value = node.ask(&["CLUSTER", "SLOTS"], LIMIT).await?;
         // A restarted server learns its slots a little later.
-        let nothing = || Error::Unavailable {
-            server: address.to_string(),
-            cause: "has no slots yet; see that it is part of a cluster".into(),
-            timeout: false,
-        };
+        let nothing =
+            || Error::unavailable(address.to_string(), "has no slots yet; see that it is part of a cluster", false);
         let ranges =
             ranges(&said, address, &self.config.nat).filter(|ranges| !ranges.is_empty()).ok_or_else(nothing)?;
         let state: String = node.ask(&["CLUSTER", "INFO"], LIMIT).await?;
@@ -133,11 +130,7 @@ impl Topology {
         let role: Value = self.asker(&self.config, address)?.ask(&["ROLE"], LIMIT).await?;
         match role {
             Value::Array(parts) if parts.first().and_then(text).as_deref() == Some("master") => Ok(()),
-            _ => Err(Error::Unavailable {
-                server: address.to_string(),
-                cause: "is no master now".into(),
-                timeout: false,
-            }),
+            _ => Err(Error::unavailable(address.to_string(), "is no master now", false)),
         }
     }
 

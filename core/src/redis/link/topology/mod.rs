@@ -321,7 +321,7 @@ impl Topology {
     }
 
     fn unavailable(&self, cause: &str) -> Error {
-        Error::Unavailable { server: self.config.server(), cause: cause.into(), timeout: true }
+        Error::unavailable(self.config.server(), cause, true)
     }
 
     pub(super) fn map(&self) -> Arc<Map> {

@@ -116,8 +116,7 @@ impl Topology {
         if unknown * 2 > count {
             return Err(Error::config(format!("{servers} know no master `{master}`; check its name")));
         }
-        let nothing =
-            || Error::Unavailable { server: self.config.server(), cause: "name no master".into(), timeout: true };
+        let nothing = || Error::unavailable(self.config.server(), "name no master", true);
         Ok((reports, error.unwrap_or_else(nothing)))
     }
 

@@ -18,7 +18,7 @@ use crate::redis::kinds::reply::Reply;
 use crate::redis::kinds::script::Call;
 use crate::redis::link::connection::first::tell;
 use crate::redis::link::{Outcome, Sent, is_half_done, no_script, stays};
-use crate::request::error::Error;
+use crate::request::error::{Error, Source};
 
 /// The interval at which it checks that the server still answers.
 const LOOK: Duration = Duration::from_millis(250);
@@ -112,7 +112,7 @@ impl Pipelined {
                     Some(false) => return self.over(),
                     None => continue,
                 },
-                Ok(Err(_)) => return self.over(),
+                Ok(Err(error)) => return self.over().because_of(Some(Source::new(error))),
                 Ok(Ok(read)) => reader.add(&buffer[..read]),
             }
             let mut answers = Vec::new();
