@@ -1,7 +1,7 @@
 # Builds, shows and tests redlatch, one command each. Missing tools are installed first: see .ci/setup.
 # Everything is built with cargo's profile `ci`, so that Rust, wheel, jar and test agents share one build without LTO.
 
-.PHONY: demo test chaos load failovers matrix mutants nets bench wheel lint pins build clean setup setup-tests setup-bench rust agents test-rust test-python test-java test-examples
+.PHONY: demo test chaos load failovers matrix mutants features nets bench wheel lint pins build clean setup setup-tests setup-bench rust agents test-rust test-python test-java test-examples
 .NOTPARALLEL:
 
 VENV := target/venv/bin
@@ -48,6 +48,10 @@ failovers: setup
 # Deliberate defects, each of which its test must catch
 mutants: setup
 	tests/mutants/run
+
+# The crate with each combination of its features; FEATURES='none tls-rustls-ring' tries some
+features: setup
+	.ci/features $(FEATURES)
 
 # Every kind × operation × trouble, of which `make test` plays a spread; see tests/nets/README.md. NETS='read,extend' plays some cells
 nets: setup

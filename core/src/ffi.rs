@@ -12,6 +12,7 @@ use crate::request::error::{Error, Loss, Result};
 pub use crate::base::process::PerProcess;
 pub use crate::base::together::{at_the_end, together};
 pub use crate::client::group::{Member, Rule};
+#[cfg(feature = "redisson-config")]
 pub use crate::config::document;
 pub use crate::redis::kinds;
 pub use crate::request::completions::Completions;

@@ -14,7 +14,7 @@ fn download(client: &Client, file: u32) -> redlatch::Result<()> {
 }
 
 fn main() -> redlatch::Result<()> {
-    let client = Client::with_config(Config::from_env()?);
+    let client = Client::with_config(Config::from_env()?)?;
     let semaphore = client.permit_semaphore("example:downloads");
     semaphore.try_set_permits(3).blocking()?; // without this there are none, and every acquire waits
     thread::scope(|scope| {

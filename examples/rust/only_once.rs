@@ -11,8 +11,8 @@ fn begin(machine: &Client) -> Result<Option<BlockingGuard>> {
 }
 
 fn main() -> Result<()> {
-    let one = Client::with_config(Config::from_env()?);
-    let two = Client::with_config(Config::from_env()?);
+    let one = Client::with_config(Config::from_env()?)?;
+    let two = Client::with_config(Config::from_env()?)?;
     let Some(job) = begin(&one)? else { panic!("another run of this example holds the lock") };
     println!("machine 1: I do it");
     assert!(begin(&two)?.is_none());

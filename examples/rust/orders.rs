@@ -17,7 +17,7 @@ async fn charge(client: &Client, worker: &str) -> redlatch::Result<()> {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> redlatch::Result<()> {
-    let client = Client::with_config(Config::from_env()?); // or Client::connect("redis://localhost:6379")
+    let client = Client::with_config(Config::from_env()?)?; // or Client::connect("redis://localhost:6379")
     let (one, two) = tokio::join!(charge(&client, "one worker"), charge(&client, "the other worker"));
     one.and(two)?;
 

@@ -23,7 +23,7 @@ fn book(client: &Client, guest: &'static str, seats: &'static [&str]) -> redlatc
 }
 
 fn main() -> redlatch::Result<()> {
-    let client = Client::with_config(Config::from_env()?);
+    let client = Client::with_config(Config::from_env()?)?;
     thread::scope(|scope| {
         let tills: Vec<_> = WISHES
             .map(|(guest, seats)| {

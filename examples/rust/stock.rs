@@ -22,7 +22,7 @@ fn sell(client: &Client) -> redlatch::Result<()> {
 }
 
 fn main() -> redlatch::Result<()> {
-    let client = Client::with_config(Config::from_env()?);
+    let client = Client::with_config(Config::from_env()?)?;
     thread::scope(|scope| {
         let tills: Vec<_> = (0..5).map(|_| scope.spawn(|| sell(&client))).collect();
         tills.into_iter().try_for_each(|till| till.join().expect("no till panics"))

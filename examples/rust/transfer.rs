@@ -23,7 +23,7 @@ async fn transfer(client: Client, amount: i64, names: [&str; 2]) -> redlatch::Re
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> redlatch::Result<()> {
-    let client = Client::with_config(Config::from_env()?);
+    let client = Client::with_config(Config::from_env()?)?;
     let alice = "example:account:alice";
     let bob = "example:account:bob";
     let there = tokio::spawn(transfer(client.clone(), 1, [alice, bob]));

@@ -179,7 +179,8 @@ fn unknown_options_are_refused_by_name() {
     assert!(said.contains("wait(replicas=1,within=30)") && said.contains("30s"), "{said}");
     for replicas in [0, u32::MAX] {
         let policy = redlatch::SyncPolicy::Wait { replicas, within: secs(1) };
-        assert!(matches!(Config::from_url("redis://h").expect("a good URL").sync(policy), Err(Error::Config(_))));
+        let config = Config::from_url("redis://h").expect("a good URL").sync(policy);
+        assert!(matches!(Client::with_config(config).map(drop), Err(Error::Config(_))));
     }
     let Err(Error::Config(said)) = Client::connect("http://user:secret@h").map(drop) else {
         panic!("it must be refused")
@@ -241,12 +242,12 @@ fn a_user_without_a_password_is_an_error_and_not_a_login_as_the_default_user() {
         is_told(Client::connect(url).map(drop).expect_err(url), user);
         // The other half of the login may be given separately.
         let mut config = Config::from_url(url).expect("an option may follow");
-        is_told(config.check().expect_err(url), user);
+        is_told(Client::with_config(config.clone()).map(drop).expect_err(url), user);
         config
             .set("password", "some")
             .and_then(|config| config.set("sentinel_password", "other"))
             .expect("a good option");
-        config.check().expect("both are there");
+        Client::with_config(config).expect("both are there");
     }
     let client = Client::connect("redis://localhost").expect("a good URL");
     is_told(client.set_credentials(Some("hunter2"), "").expect_err("no password"), "the user");

@@ -192,7 +192,7 @@ proptest! {
         is_kept(&said(|| {
             let mut config = Config::from_url("redis://h")?;
             config.set(option, &text)?;
-            config.check()?;
+            Client::with_config(config.clone())?;
             Ok(config)
         }))?;
     }
@@ -205,22 +205,22 @@ proptest! {
 
 #[test]
 fn a_value_that_is_formatted_shows_its_server_and_no_password() {
-    let url = "redis+sentinel://user:hunter2@h/mymaster?sentinel_username=user&sentinel_password=hunter2";
+    let url = "redis+sentinel://alice:hunter2@h/mymaster?sentinel_username=alice&sentinel_password=hunter2";
     let config = Config::from_url(url).expect("a good URL");
-    let client = Client::with_config(config.clone());
-    client.set_credentials(Some("user"), "hunter2").expect("they are short");
+    let client = Client::with_config(config.clone()).expect("good options");
+    client.set_credentials(Some("alice"), "hunter2").expect("they are short");
     let member = Member { client: client.clone(), kind: "plain", name: "n".into() };
     let group = Client::group(Rule::All, vec![member.clone()]).expect("one member");
     let own = PerProcess::new();
     own.get(|| client.clone());
     let finished = Completions::new();
-    finished.push(1, Err(Client::connect("http://user:hunter2@h").expect_err("no such scheme")));
+    finished.push(1, Err(Client::connect("http://alice:hunter2@h").expect_err("no such scheme")));
     let request = Request::new(Op::Acquire, "plain", "n", 1);
     let values: [&dyn Debug; 8] = [&config, &client, &group, &member, &own, &finished, &request, &ALL];
 
     for value in values {
         for shown in [format!("{value:?}"), format!("{value:#?}")] {
-            assert!(!shown.contains(SECRET) && !shown.contains("user"), "{shown}");
+            assert!(!shown.contains(SECRET) && !shown.contains("alice"), "{shown}");
         }
     }
     assert_eq!(format!("{client:?}"), r#"Client { server: "redis+sentinel://h:26379/mymaster", .. }"#);

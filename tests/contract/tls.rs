@@ -1,7 +1,10 @@
 //! Locks over TLS, and the errors where TLS fails.
 
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
 use redlatch::{Client, Config, Error};
 use redlatch_tests::*;
+use rustls::crypto::{CryptoProvider, GetRandomFailed, SecureRandom, ring};
 
 use super::{eventually, secs};
 
@@ -19,7 +22,7 @@ fn config(host: &str, server: &Server, options: &[(&str, &str)]) -> Config {
 }
 
 fn client(host: &str, server: &Server, options: &[(&str, &str)]) -> Client {
-    Client::with_config(config(host, server, options))
+    Client::with_config(config(host, server, options)).expect("they fit together")
 }
 
 /// The errors of a blocking call and of an asynchronous one.
@@ -53,6 +56,40 @@ fn a_lock_is_taken_waited_for_and_released_over_tls() {
     eventually(|| view.listeners("redisson_lock__channel:{n}") == 1);
     guard.release().expect("held");
     waiter.join().expect("no panic").expect("woken").expect("held");
+}
+
+/// The randomness of an application's own cryptography, and how often it was asked for.
+#[derive(Debug)]
+struct Chosen(AtomicUsize);
+
+static CHOSEN: Chosen = Chosen(AtomicUsize::new(0));
+
+impl SecureRandom for Chosen {
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), GetRandomFailed> {
+        self.0.fetch_add(1, SeqCst);
+        ring::default_provider().secure_random.fill(bytes)
+    }
+}
+
+#[test]
+fn a_client_leaves_the_cryptography_of_the_process_to_the_application_and_takes_its_choice() {
+    let authority = Authority::new();
+    let server = server(&authority, "DNS:localhost", None);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("threads");
+    let lock = || {
+        for options in [&[("tls_ca", &*authority.cert())][..], &[("tls_verify", "none")]] {
+            let client = client("localhost", &server, options);
+            client.lock("n").blocking().acquire().expect("free").release().expect("held");
+            let lock = async { client.lock("n").acquire().await?.release().await };
+            runtime.block_on(lock).expect("free");
+        }
+    };
+    lock();
+    let provider = CryptoProvider { secure_random: &CHOSEN, ..ring::default_provider() };
+    provider.install_default().expect("no connection has chosen for the application");
+    assert_eq!(CHOSEN.0.load(SeqCst), 0);
+    lock();
+    assert!(CHOSEN.0.load(SeqCst) > 0, "the application's choice counts");
 }
 
 #[test]
@@ -143,7 +180,5 @@ fn options_that_do_not_go_together_and_files_that_are_no_use_are_refused_at_once
     refused("rediss://h?tls_verify=maybe", &["maybe", "full", "ca", "none"]);
     refused(&format!("redis://h?tls_ca={ca}"), &["without TLS", "rediss://"]);
     let other = authority.issue("DNS:another");
-    let mixed = Config::from_url(&format!("rediss://h?tls_cert={}&tls_key={}", mine.cert, other.key))
-        .expect("each is a file of its kind");
-    assert!(matches!(Client::with_config(mixed).lock("n").blocking().try_acquire(), Err(Error::Config(_))));
+    refused(&format!("rediss://h?tls_cert={}&tls_key={}", mine.cert, other.key), &["tls_cert", "tls_key", "together"]);
 }

@@ -18,10 +18,8 @@ mod without;
 
 /// A client whose writes one replica must confirm.
 fn confirmed(url: &str, within_ms: u64) -> Client {
-    let mut config = Config::from_url(url).expect("a good URL");
-    Client::with_config(
-        config.sync(SyncPolicy::Wait { replicas: 1, within: ms(within_ms) }).expect("a good policy").clone(),
-    )
+    let config = Config::from_url(url).expect("a good URL");
+    Client::with_config(config.sync(SyncPolicy::Wait { replicas: 1, within: ms(within_ms) })).expect("a good policy")
 }
 
 /// Returns once a client waits for a replica.

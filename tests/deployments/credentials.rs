@@ -64,8 +64,8 @@ fn connections_that_are_open_need_no_new_password() {
 fn one_clients_credentials_are_not_anothers() {
     let (server, url) = guarded();
     let config = redlatch::Config::from_url(&url).expect("a good URL");
-    let one = Client::with_config(config.clone());
-    let other = Client::with_config(config);
+    let one = Client::with_config(config.clone()).expect("a good configuration");
+    let other = Client::with_config(config).expect("a good configuration");
     only(&server, "two", true);
     let clone = one.clone();
     clone.set_credentials(Some("shop"), "two").expect("they are short");

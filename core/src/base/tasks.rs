@@ -15,3 +15,26 @@ pub fn spawn<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) 
 pub fn boxed<T>(work: impl Future<Output = T> + Send + 'static) -> Work<T> {
     Box::pin(work)
 }
+
+/// A task that ends when this is dropped.
+#[cfg(feature = "__tls")]
+pub struct Bound(JoinHandle<()>);
+
+/// Only connections with TLS have such a task.
+#[cfg(not(feature = "__tls"))]
+pub enum Bound {}
+
+#[cfg(feature = "__tls")]
+impl Bound {
+    /// As [`spawn`].
+    pub fn spawn(work: impl Future<Output = ()> + Send + 'static) -> Self {
+        Bound(spawn(work))
+    }
+}
+
+#[cfg(feature = "__tls")]
+impl Drop for Bound {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

@@ -45,7 +45,7 @@ pub enum Holds {
 /// # Drop
 /// A dropped guard or permit is released in the background. The drop of the last handle of a client (clone, guard,
 /// permit or call) waits until these releases have their answers, but for no longer than the option `flush`, 1 s by
-/// default, see [`Config::set`]. So a program whose `main` returns, fails or panics leaves no lock behind. On a thread
+/// default, see [`Config::flush`]. So a program whose `main` returns, fails or panics leaves no lock behind. On a thread
 /// of an asynchronous runtime the wait blocks that thread for that time at most; use [`Client::close`] where that is
 /// too long. The drop of a handle that is not the last one never waits, and neither does a drop while no release is
 /// under way. `std::process::exit` and statics drop nothing: call [`Client::close`] or [`Client::close_blocking`]
@@ -64,35 +64,42 @@ pub struct Client {
 
 impl Client {
     /// Makes a client for a URL, see [`Config::from_url`]. Connects to no server: the first call does.
+    ///
+    /// # Errors
+    /// As [`Config::from_url`] and [`Client::with_config`].
     pub fn connect(url: &str) -> Result<Client> {
         Client::connect_ending_with(url, &Arc::default())
     }
 
     /// As [`Client::connect`], with `until` as in [`Client::ending_with`].
     pub(crate) fn connect_ending_with(url: &str, until: &Arc<OnceBox<Instant>>) -> Result<Client> {
-        let config = Config::from_url(url)?;
-        config.check()?;
-        Ok(Client::ending_with(config, until))
+        Client::ending_with(Config::from_url(url)?, until)
     }
 
     /// Makes a client for a configuration. Connects to no server: the first call does.
-    pub fn with_config(config: Config) -> Client {
+    ///
+    /// # Errors
+    /// `Config` for an option beyond its limits; for TLS options on an address without TLS, a certificate without its key,
+    /// or `rediss://` in a build without TLS; for a sync policy that may take as long as a lease of the watchdog; for
+    /// options that only a cluster has, or has not; and for a user without a password.
+    pub fn with_config(config: Config) -> Result<Client> {
         Client::ending_with(config, &Arc::default())
     }
 
     /// As [`Client::with_config`], for one of several clients that end together: `until` is the end of the time in which
     /// they flush.
-    pub(crate) fn ending_with(config: Config, until: &Arc<OnceBox<Instant>>) -> Client {
+    pub(crate) fn ending_with(config: Config, until: &Arc<OnceBox<Instant>>) -> Result<Client> {
+        config.check()?;
         let config = Config { login: Arc::default(), ..config };
         let state = Arc::<States>::default();
         let handles = Handles { states: state.clone(), until: until.clone() };
-        Client {
+        Ok(Client {
             handles: Some([Arc::new(handles)].into()),
             config: Arc::new(config),
             state,
             tickets: Arc::new(AtomicU64::new(OWN_TICKETS)),
             group: None,
-        }
+        })
     }
 
     /// Makes a client whose one lock is all of these locks, or a majority of them; its requests may name any kind. It
@@ -142,8 +149,8 @@ impl Client {
         }
     }
 
-    /// Tells whether the server of that name is in quarantine and grants nothing new, see `quarantine` at
-    /// [`Config::set`]. For a group: whether a server of one of its locks is. Sends nothing.
+    /// Tells whether the server of that name is in quarantine and grants nothing new, see
+    /// [`Config::quarantine`]. For a group: whether a server of one of its locks is. Sends nothing.
     pub(crate) fn is_held_back(&self, name: &str) -> bool {
         self.engine().is_ok_and(|engine| engine.is_held_back(name))
     }

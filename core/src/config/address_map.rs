@@ -1,11 +1,17 @@
 //! Maps the addresses that servers announce to the addresses where the client reaches them: behind a translation of
 //! addresses (NAT), in containers, through tunnels.
 
+use std::str::FromStr;
+
 use crate::request::error::{Error, Result};
 use crate::request::shown;
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct AddressMap(Vec<Pair>);
+/// Where the client reaches servers that announce other addresses, see [`crate::Config::nat`]. Made of a text: pairs such
+/// as `10.0.0.1:7000=host:17000,10.0.0.2=other`, by host and port or by host alone.
+///
+/// Its `Debug` text is the number of pairs: a text in the wrong place may be a password.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct AddressMap(Vec<Pair>);
 
 /// Both addresses have a port, or neither has.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,9 +26,18 @@ struct Endpoint {
     port: Option<u16>,
 }
 
-impl AddressMap {
-    /// Reads pairs such as `10.0.0.1:7000=host:17000,10.0.0.2=other`.
-    pub fn read(value: &str) -> Result<Self> {
+impl std::fmt::Debug for AddressMap {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "AddressMap({})", self.0.len())
+    }
+}
+
+impl FromStr for AddressMap {
+    type Err = Error;
+
+    /// # Errors
+    /// `Config` for a text that is no list of pairs, and for a pair of which only one address has a port.
+    fn from_str(value: &str) -> Result<Self> {
         let bad = |pair: &str| {
             Error::config(format!(
                 "the nat `{}` is not a pair of addresses; write told=meant, as in 10.0.0.1:7000=host:17000 or 10.0.0.1=host",
@@ -41,10 +56,12 @@ impl AddressMap {
         }
         Ok(nat)
     }
+}
 
+impl AddressMap {
     /// The address where the client reaches a server that announces this one; a pair with this port goes before a pair
     /// without a port.
-    pub fn meant<'a>(&'a self, host: &'a str, port: u16) -> (&'a str, u16) {
+    pub(crate) fn meant<'a>(&'a self, host: &'a str, port: u16) -> (&'a str, u16) {
         let by = |wanted: Option<u16>| {
             self.0.iter().find(|pair| pair.announced.host == host && pair.announced.port == wanted)
         };
@@ -73,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_pair_with_a_port_goes_before_a_pair_with_a_host_only() {
-        let nat = AddressMap::read("a:1=b:2, a=c,[::1]:5=d:6,::2=::3").expect("pairs");
+        let nat = "a:1=b:2, a=c,[::1]:5=d:6,::2=::3".parse::<AddressMap>().expect("pairs");
         for (told, meant) in [
             (("a", 1), ("b", 2)),
             (("a", 9), ("c", 9)),
@@ -89,7 +106,7 @@ mod tests {
     #[test]
     fn a_text_without_pairs_is_refused() {
         for value in ["a", "a:1=b", "a=b:1", "=b", "a:0=b:1", "a:x=b:1", "[::1=b", "a:1=redis://b:1"] {
-            let said = AddressMap::read(value).expect_err("it is none").to_string();
+            let said = value.parse::<AddressMap>().expect_err("it is none").to_string();
             assert!(said.contains(value) && said.contains("told=meant"), "{said}");
         }
     }

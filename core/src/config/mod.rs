@@ -1,6 +1,7 @@
 //! The configuration, the same for every language: a URL, options by name, and the environment.
 
 use std::fmt::{Debug, Formatter};
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,21 +10,38 @@ use crate::config::login::Login;
 use crate::config::servers::{Servers, decode};
 use crate::config::sharded::Sharded;
 use crate::config::sync_policy::SyncPolicy;
-use crate::config::tls::Tls;
+use crate::config::tls::{Tls, TlsVerify};
 use crate::request::error::{Error, Result};
 use crate::request::names::NAME_MAX;
 use crate::request::shown;
 
 pub mod address_map;
+#[cfg(feature = "redisson-config")]
 pub mod document;
 pub mod login;
+#[cfg(feature = "redisson-config")]
 pub mod redisson;
 pub mod servers;
 pub mod sharded;
 pub mod sync_policy;
 pub mod tls;
 
-/// The configuration of a client. [`Config::set`] sets its fields; a client takes a copy when it connects.
+/// The configuration of a client: the servers, and options with a method each. [`Config::set`] takes the same options by
+/// name, as texts. [`Client::with_config`](crate::Client::with_config) checks all of them, and that they fit together.
+///
+/// ```
+/// # use std::time::Duration;
+/// # fn example() -> redlatch::Result<()> {
+/// use redlatch::{Client, Config};
+///
+/// let config = Config::from_url("redis://localhost:6379")?.prefix("orders:").watchdog(Duration::from_secs(10));
+/// let client = Client::with_config(config)?;
+/// # Ok(())
+/// # }
+/// # example().unwrap();
+/// ```
+///
+/// Its `Debug` text has no password.
 #[derive(Clone)]
 #[cfg_attr(test, derive(PartialEq))]
 pub struct Config {
@@ -70,8 +88,12 @@ impl Config {
     /// Several servers stand with commas between them: `redis+cluster://…` (some servers of a cluster),
     /// `redis+sentinel://…/master[/database]` (sentinels), `redis+replicated://…[/database]` (a master and replicas);
     /// `rediss+…` with TLS. The options are those of [`Config::set`]. In a user or a password write `/`, `?` and `#` as
-    /// `%2F`, `%3F` and `%23`. A user alone (`redis://user@host`) is not enough to log in, see [`Config::check`]; a
-    /// password alone (`redis://:password@host`) is that of the server's default user. An error never shows a password.
+    /// `%2F`, `%3F` and `%23`. A user alone (`redis://user@host`) is not enough to log in; a password alone
+    /// (`redis://:password@host`) is that of the server's default user. An error never shows a password.
+    ///
+    /// # Errors
+    /// `Error::Config` for a text that is no such URL, for an option that does not exist or cannot have its value, and for
+    /// options that do not fit together.
     pub fn from_url(text: &str) -> Result<Self> {
         let bad = |why: &str| {
             let shown = shown::url(text);
@@ -129,6 +151,9 @@ impl Config {
     }
 
     /// Reads the URL in `REDLATCH_URL`, else in `REDIS_URL`, else `redis://localhost:6379`.
+    ///
+    /// # Errors
+    /// As [`Config::from_url`].
     pub fn from_env() -> Result<Self> {
         let set = |name| std::env::var(name).ok().filter(|url| !url.is_empty());
         match set("REDLATCH_URL").or_else(|| set("REDIS_URL")) {
@@ -137,81 +162,36 @@ impl Config {
         }
     }
 
-    /// Sets one option. Times are in seconds (`30`, `0.5`).
-    ///
-    /// `flush` is the longest time for which the drop of a client's last clone, guard, permit or call waits until the
-    /// releases of dropped guards have their answers, see [`crate::Client`]; 0: it never waits.
-    ///
-    /// `fair_wait` is Redisson's `fairLockWaitTimeout`; give all clients that share a fair lock the same value. From it
-    /// our waiters work out how long Redisson's clients stay in the queue. It has no effect on how long the lock waits
-    /// for a dead waiter of ours.
-    ///
-    /// `sync` is a [`SyncPolicy`] as text: `none` (the default), `wait(replicas=1,within=1.0)`,
-    /// `wait_aof(replicas=1,within=1.0,local=1)` or `connected(replicas=1,within=1.0)`. The values shown here are the
-    /// defaults of the settings in brackets.
-    ///
-    /// `quarantine` (`true` or `false`, the default): a server that may have lost locks grants no new ones until their
-    /// holders must have noticed. That takes the longest lease that this client has asked for, at least the watchdog's.
-    /// A server may have lost locks if it has started within that time, if another server answers at its address, or if
-    /// it replaces a server and cannot show that no lock was lost. Waiters wait on; renewals, releases and further
-    /// holds go on. The option protects a lock only if all clients that share the lock set it.
-    ///
-    /// `sharded` selects the commands that wake waiters in a cluster, as Redisson's `shardedSubscriptionMode`: `auto`
-    /// (the default) uses the channels of the slots wherever the servers have them; `on`; `off`; or `both` at once, for
-    /// fleets whose clients have different settings.
-    ///
-    /// `nat` maps the addresses that a cluster or sentinels announce to those where the client reaches the servers:
-    /// `10.0.0.1:7000=host:17000,10.0.0.2=other`, by host and port or by host alone.
-    ///
-    /// For `rediss://`: `tls_ca` is a PEM file with the authorities to trust (default: those of the system). `tls_cert`
-    /// and `tls_key` are PEM files with the client's own certificate and key, if the server demands one. `tls_verify`
-    /// says how to check the server's certificate. `full`, the default: a trusted authority signed it for this host.
-    /// `ca`: it did so for any host. `none`: no check; an attacker on the way can read and change everything. The call
-    /// reads the files at once. Instead of a file name it takes the content of the file (`-----BEGIN …`).
+    /// Sets an option by its name, from a text, as a configuration file or the part of a URL behind `?` has it. Each option
+    /// is a method of the same name as well, which says its meaning and its default. Times are in seconds (`30`, `0.5`);
+    /// `quarantine` is `true` or `false`. `tls_ca`, `tls_cert` and `tls_key` take the name of a PEM file, which the call
+    /// reads at once, or its content (`-----BEGIN …`). `db` is another name of `database`.
     ///
     /// # Errors
     /// `Error::Config` for an unknown option, and for a value that the option cannot take.
     pub fn set(&mut self, option: &str, value: &str) -> Result<&mut Self> {
-        if value.len() > NAME_MAX {
-            let start = shown::value(option, value);
-            let len = value.len();
-            return Err(Error::config(format!(
-                "the {option} `{start}` has {len} bytes, the most is {NAME_MAX}; use a shorter one"
-            )));
-        }
+        length(option, value)?;
         match option {
-            "username" => self.username = Some(value.to_owned()).filter(|name| !name.is_empty()),
-            "password" => self.password = Some(value.to_owned()).filter(|word| !word.is_empty()),
-            "database" | "db" => {
-                self.database = value.parse().ok().filter(|n| (0..=DATABASE_MAX).contains(n)).ok_or_else(|| {
-                    Error::config(format!(
-                        "the database `{}` is not a number from 0 to {DATABASE_MAX}; leave it out for 0",
-                        shown::value(option, value)
-                    ))
-                })?;
-            }
+            "username" => self.username = given(value),
+            "password" => self.password = given(value),
+            "database" | "db" => self.database = database(value.parse().ok(), &shown::value(option, value))?,
             "client_name" => {
-                if value.chars().any(|c| !c.is_ascii_graphic()) {
-                    return Err(Error::config(format!(
-                        "the client_name `{}` has a space or a special character; Redis takes neither",
-                        shown::value(option, value)
-                    )));
-                }
-                self.client_name = Some(value.to_owned()).filter(|name| !name.is_empty());
+                words(value)?;
+                self.client_name = given(value);
             }
-            "sentinel_username" => self.sentinel_username = Some(value.to_owned()).filter(|name| !name.is_empty()),
-            "sentinel_password" => self.sentinel_password = Some(value.to_owned()).filter(|word| !word.is_empty()),
+            "sentinel_username" => self.sentinel_username = given(value),
+            "sentinel_password" => self.sentinel_password = given(value),
             "prefix" => self.prefix = value.to_owned(),
-            "response_timeout" => self.response_timeout = seconds(option, value, 0.001)?,
-            "retry_for" => self.retry_for = seconds(option, value, 0.0)?,
-            "connect_timeout" => self.connect_timeout = seconds(option, value, 0.001)?,
-            "flush" => self.flush = seconds(option, value, 0.0)?,
-            "fair_wait" => self.fair_wait = seconds(option, value, 0.0)?,
-            "watchdog" => self.watchdog = seconds(option, value, 0.1)?,
-            "sync" => self.sync = SyncPolicy::read(value)?,
+            "response_timeout" => self.response_timeout = seconds(option, value, least(option))?,
+            "retry_for" => self.retry_for = seconds(option, value, least(option))?,
+            "connect_timeout" => self.connect_timeout = seconds(option, value, least(option))?,
+            "flush" => self.flush = seconds(option, value, least(option))?,
+            "fair_wait" => self.fair_wait = seconds(option, value, least(option))?,
+            "watchdog" => self.watchdog = seconds(option, value, least(option))?,
+            "sync" => self.sync = value.parse()?,
             "quarantine" => self.quarantine = switch(option, value)?,
-            "nat" => self.nat = AddressMap::read(value)?,
-            "sharded" => self.sharded = Sharded::read(value)?,
+            "nat" => self.nat = value.parse()?,
+            "sharded" => self.sharded = value.parse()?,
             "tls_ca" | "tls_cert" | "tls_key" | "tls_verify" => self.tls.set(option, value)?,
             _ => {
                 return Err(Error::config(format!(
@@ -223,28 +203,200 @@ impl Config {
         Ok(self)
     }
 
-    /// Sets the copies of a lock that must exist before an acquire returns.
-    ///
-    /// # Errors
-    /// `Error::Config` for a policy that confirms nothing, or leaves no time to confirm.
-    pub fn sync(&mut self, policy: SyncPolicy) -> Result<&mut Self> {
-        self.sync = policy.checked()?;
-        Ok(self)
-    }
-
-    /// Lets calls try an address again for `retry_for` even if no server has ever listened there. A program that starts
-    /// before its server needs this. Without it each call fails at once with an error that says so.
-    pub fn retry_absent(&mut self) -> &mut Self {
-        self.retries_absent = true;
+    /// The user to log in as; needs a password too. Default: none, the server's default user.
+    #[must_use]
+    pub fn username(mut self, username: &str) -> Self {
+        self.username = given(username);
         self
     }
 
-    /// Checks whether the options fit together.
+    /// The password of [`Config::username`]; alone, that of the server's default user. Default: none.
+    #[must_use]
+    pub fn password(mut self, password: &str) -> Self {
+        self.password = given(password);
+        self
+    }
+
+    /// The user at the sentinels. Default: none.
+    #[must_use]
+    pub fn sentinel_username(mut self, username: &str) -> Self {
+        self.sentinel_username = given(username);
+        self
+    }
+
+    /// The password at the sentinels. Default: none.
+    #[must_use]
+    pub fn sentinel_password(mut self, password: &str) -> Self {
+        self.sentinel_password = given(password);
+        self
+    }
+
+    /// The number of the database, from 0, the default, to 1,000,000. A cluster has only 0.
+    #[must_use]
+    pub fn database(mut self, database: u32) -> Self {
+        self.database = database.into();
+        self
+    }
+
+    /// The name of the connections in `CLIENT LIST`, without spaces. Default: none.
+    #[must_use]
+    pub fn client_name(mut self, name: &str) -> Self {
+        self.client_name = given(name);
+        self
+    }
+
+    /// The text before the name of every lock. Default: none.
+    #[must_use]
+    pub fn prefix(mut self, prefix: &str) -> Self {
+        self.prefix = prefix.to_owned();
+        self
+    }
+
+    /// The time that one copy of a call may stay unanswered: from 1 ms to a year. Default: 3 s.
+    #[must_use]
+    pub fn response_timeout(mut self, time: Duration) -> Self {
+        self.response_timeout = time;
+        self
+    }
+
+    /// The time for which a call is tried again while the server fails: from 0 to a year. Default: 3 s.
+    #[must_use]
+    pub fn retry_for(mut self, time: Duration) -> Self {
+        self.retry_for = time;
+        self
+    }
+
+    /// Whether calls try an address again for [`Config::retry_for`] even if no server has ever listened there. A program
+    /// that starts before its server needs this. Without it, the default, each call fails at once with an error that says
+    /// so.
+    #[must_use]
+    pub fn retry_absent(mut self, again: bool) -> Self {
+        self.retries_absent = again;
+        self
+    }
+
+    /// The time that the opening of one connection may take: from 1 ms to a year. Default: 10 s.
+    #[must_use]
+    pub fn connect_timeout(mut self, time: Duration) -> Self {
+        self.connect_timeout = time;
+        self
+    }
+
+    /// The longest time for which the drop of a client's last clone, guard, permit or call waits until the releases of
+    /// dropped guards have their answers, see [`Client`](crate::Client): from 0, which never waits, to a year. Default: 1 s.
+    #[must_use]
+    pub fn flush(mut self, time: Duration) -> Self {
+        self.flush = time;
+        self
+    }
+
+    /// The time for which a client of Redisson stays in the queue of a fair lock, Redisson's `fairLockWaitTimeout`: from 0
+    /// to a year. Default: 300 s. Give all clients that share a fair lock the same value. It has no effect on how long the
+    /// lock waits for a dead waiter of ours.
+    #[must_use]
+    pub fn fair_wait(mut self, time: Duration) -> Self {
+        self.fair_wait = time;
+        self
+    }
+
+    /// The lease of holds without a lease of their own, which the watchdog renews every third of it: from 0.1 s to a year.
+    /// Default: 30 s.
+    #[must_use]
+    pub fn watchdog(mut self, lease: Duration) -> Self {
+        self.watchdog = lease;
+        self
+    }
+
+    /// The copies of a lock that must exist before an acquire returns. Default: [`SyncPolicy::None`].
+    #[must_use]
+    pub fn sync(mut self, policy: SyncPolicy) -> Self {
+        self.sync = policy;
+        self
+    }
+
+    /// Whether a server that may have lost locks grants no new ones until their holders must have noticed. Default: no.
     ///
-    /// # Errors
-    /// `Error::Config` for TLS options on an address without TLS; for a certificate without its key; for a sync policy
-    /// that may take longer than a lease of the watchdog; and for a user without a password.
-    pub fn check(&self) -> Result<()> {
+    /// That takes the longest lease that this client has asked for, at least the watchdog's. A server may have lost locks
+    /// if it has started within that time, if another server answers at its address, or if it replaces a server and cannot
+    /// show that no lock was lost. Waiters wait on; renewals, releases and further holds go on. The option protects a lock
+    /// only if all clients that share the lock set it.
+    #[must_use]
+    pub fn quarantine(mut self, quarantine: bool) -> Self {
+        self.quarantine = quarantine;
+        self
+    }
+
+    /// The channels by which waiters of a cluster are woken, Redisson's `shardedSubscriptionMode`. Default:
+    /// [`Sharded::Auto`].
+    #[must_use]
+    pub fn sharded(mut self, sharded: Sharded) -> Self {
+        self.sharded = sharded;
+        self
+    }
+
+    /// Where the client reaches the servers that a cluster or sentinels announce at other addresses:
+    /// `.nat("10.0.0.1:7000=host:17000".parse()?)`. Default: where they say.
+    #[must_use]
+    pub fn nat(mut self, map: AddressMap) -> Self {
+        self.nat = map;
+        self
+    }
+
+    /// The certificates of the authorities to trust, the content of a PEM file. Default: those of the system.
+    #[must_use]
+    pub fn tls_ca(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.tls.put("tls_ca", pem.into());
+        self
+    }
+
+    /// The client's own certificate, for a server that demands one: the content of a PEM file. Needs
+    /// [`Config::tls_key`]. Default: none.
+    #[must_use]
+    pub fn tls_cert(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.tls.put("tls_cert", pem.into());
+        self
+    }
+
+    /// The private key of [`Config::tls_cert`], without a password: the content of a PEM file. Default: none.
+    #[must_use]
+    pub fn tls_key(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.tls.put("tls_key", pem.into());
+        self
+    }
+
+    /// The proof that the server's certificate must give. Default: [`TlsVerify::Full`].
+    #[must_use]
+    pub fn tls_verify(mut self, verify: TlsVerify) -> Self {
+        self.tls.verify = verify;
+        self
+    }
+
+    /// Checks every option, and whether the options fit together.
+    pub(crate) fn check(&self) -> Result<()> {
+        let texts = [
+            ("username", &self.username),
+            ("password", &self.password),
+            ("sentinel_username", &self.sentinel_username),
+            ("sentinel_password", &self.sentinel_password),
+            ("client_name", &self.client_name),
+        ];
+        for (option, text) in texts {
+            length(option, text.as_deref().unwrap_or_default())?;
+        }
+        length("prefix", &self.prefix)?;
+        words(self.client_name.as_deref().unwrap_or_default())?;
+        database(Some(self.database), &self.database.to_string())?;
+        for (option, time) in [
+            ("response_timeout", self.response_timeout),
+            ("retry_for", self.retry_for),
+            ("connect_timeout", self.connect_timeout),
+            ("flush", self.flush),
+            ("fair_wait", self.fair_wait),
+            ("watchdog", self.watchdog),
+        ] {
+            within(option, &time.as_secs_f64().to_string(), time, least(option))?;
+        }
+        self.sync.checked()?;
         login::check("the user", self.username.as_deref(), self.password.as_deref())?;
         login::check(
             "the user of the sentinels",
@@ -284,20 +436,75 @@ impl Config {
     }
 }
 
-/// Shows no user, password or key, and no text in which one may stand by mistake.
+impl FromStr for Config {
+    type Err = Error;
+
+    /// As [`Config::from_url`].
+    fn from_str(url: &str) -> Result<Self> {
+        Config::from_url(url)
+    }
+}
+
 impl Debug for Config {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        // The text in the place of a user may be the password.
+        let login = |option: &Option<String>| option.as_ref().map(|_| "…");
+        let pem = |text: &Option<Vec<u8>>| text.as_ref().map(|_| "…");
         f.debug_struct("Config")
-            .field("server", &self.server())
+            .field("servers", &format_args!("{}", self.servers))
+            .field("username", &login(&self.username))
+            .field("password", &login(&self.password))
+            .field("sentinel_username", &login(&self.sentinel_username))
+            .field("sentinel_password", &login(&self.sentinel_password))
             .field("database", &self.database)
+            .field("client_name", &self.client_name.as_ref().map(|name| shown::value("client_name", name)))
+            .field("prefix", &shown::value("prefix", &self.prefix))
             .field("response_timeout", &self.response_timeout)
             .field("retry_for", &self.retry_for)
+            .field("retry_absent", &self.retries_absent)
             .field("connect_timeout", &self.connect_timeout)
+            .field("flush", &self.flush)
+            .field("fair_wait", &self.fair_wait)
             .field("watchdog", &self.watchdog)
-            .field("sync", &self.sync)
+            .field("sync", &format_args!("{}", self.sync))
             .field("quarantine", &self.quarantine)
-            .finish_non_exhaustive()
+            .field("sharded", &self.sharded)
+            .field("nat", &self.nat)
+            .field("tls_ca", &pem(&self.tls.ca))
+            .field("tls_cert", &pem(&self.tls.cert))
+            .field("tls_key", &pem(&self.tls.key))
+            .field("tls_verify", &self.tls.verify)
+            .finish()
     }
+}
+
+/// An empty text is none.
+fn given(text: &str) -> Option<String> {
+    Some(text.to_owned()).filter(|text| !text.is_empty())
+}
+
+fn length(option: &str, value: &str) -> Result<()> {
+    if value.len() <= NAME_MAX {
+        return Ok(());
+    }
+    let start = shown::value(option, value);
+    let len = value.len();
+    Err(Error::config(format!("the {option} `{start}` has {len} bytes, the most is {NAME_MAX}; use a shorter one")))
+}
+
+fn words(client_name: &str) -> Result<()> {
+    if client_name.chars().all(|c| c.is_ascii_graphic()) {
+        return Ok(());
+    }
+    let shown = shown::value("client_name", client_name);
+    Err(Error::config(format!("the client_name `{shown}` has a space or a special character; Redis takes neither")))
+}
+
+/// `None`: the text is no number.
+fn database(number: Option<i64>, shown: &str) -> Result<i64> {
+    number.filter(|number| (0..=DATABASE_MAX).contains(number)).ok_or_else(|| {
+        Error::config(format!("the database `{shown}` is not a number from 0 to {DATABASE_MAX}; leave it out for 0"))
+    })
 }
 
 fn switch(option: &str, value: &str) -> Result<bool> {
@@ -309,16 +516,32 @@ fn switch(option: &str, value: &str) -> Result<bool> {
 /// The longest time that an option takes: a year.
 pub(crate) const LONGEST: Duration = Duration::from_secs(31_536_000);
 
-pub(crate) fn seconds(option: &str, value: &str, least: f64) -> Result<Duration> {
-    let most = LONGEST.as_secs();
-    let shown = shown::value(option, value);
-    let bad = || Error::config(format!("the {option} `{shown}` is not a number of seconds from {least} to {most}"));
-    let number: f64 = value.parse().map_err(|_| bad())?;
-    if !(least..=LONGEST.as_secs_f64()).contains(&number) {
-        return Err(bad());
+/// The least time that an option takes, in seconds.
+fn least(option: &str) -> f64 {
+    match option {
+        "response_timeout" | "connect_timeout" => 0.001,
+        "watchdog" => 0.1,
+        _ => 0.0,
     }
-    Ok(Duration::from_secs_f64(number))
 }
+
+pub(crate) fn seconds(option: &str, value: &str, least: f64) -> Result<Duration> {
+    let shown = shown::value(option, value);
+    let number = value.parse().ok().filter(|number| *number >= least);
+    let time = number.and_then(|number| Duration::try_from_secs_f64(number).ok()).unwrap_or(Duration::MAX);
+    within(option, &shown, time, least)
+}
+
+fn within(option: &str, shown: &str, time: Duration, least: f64) -> Result<Duration> {
+    if time <= LONGEST && time.as_secs_f64() >= least {
+        return Ok(time);
+    }
+    let most = LONGEST.as_secs();
+    Err(Error::config(format!("the {option} `{shown}` is not a number of seconds from {least} to {most}")))
+}
+
+#[cfg(test)]
+mod tests;
 
 #[cfg(test)]
 mod fuzz {

@@ -29,8 +29,9 @@ impl Config {
     ///
     /// # Errors
     /// `Error::Config` for a text that cannot be read; for a value that a setting cannot take; and for a class that
-    /// decides about names, addresses, credentials or trust, since only the JVM has classes. [`Config::check`] reports
-    /// key stores that cannot be used and that no option replaces.
+    /// decides about names, addresses, credentials or trust, since only the JVM has classes.
+    /// [`Client::with_config`](crate::Client::with_config) reports key stores that cannot be used and that no option
+    /// replaces.
     pub fn from_redisson(text: &str) -> Result<Self> {
         let root = document::read(text, |name| std::env::var(name).ok())?;
         let Value::Map(entries) = &root.value else {
@@ -103,7 +104,7 @@ fn read(top: &Section, mode: &Mode) -> Result<Config> {
     let within = top.millis("slavesSyncTimeout", 1000, 0)?;
     let checked = top.truth("checkLockSyncedSlaves", true)?;
     if !mode.is_single() && within > Duration::ZERO {
-        config.sync(SyncPolicy::Connected { replicas: checked.into(), within })?;
+        config.sync = SyncPolicy::Connected { replicas: checked.into(), within }.checked()?;
     }
     Ok(config)
 }

@@ -1,9 +1,10 @@
 //! The copies of a lock that must exist, besides the memory of its server, before an acquire returns.
 
 use std::fmt::{Display, Formatter};
+use std::str::FromStr;
 use std::time::Duration;
 
-use crate::config::seconds;
+use crate::config::{LONGEST, seconds};
 use crate::request::error::{Error, Result};
 use crate::request::shown;
 
@@ -15,6 +16,9 @@ const FORMS: &str = "write none, wait(replicas=1,within=1.0), wait_aof(replicas=
 /// is late, the client gives the lock back and the acquire fails with [`Error::NotSynced`]. Releases and renewals wait
 /// for no confirmation.
 ///
+/// As text: `none`, `wait(replicas=1,within=1.0)`, `wait_aof(replicas=1,within=1.0,local=1)` or
+/// `connected(replicas=1,within=1.0)`; what is left out of the brackets has the value shown here.
+///
 /// A policy makes it less likely that a lock is lost with its server, but cannot rule it out: a replica that never
 /// heard of the lock may still take over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,9 +29,9 @@ pub enum SyncPolicy {
     None,
     /// This many replicas have the lock (`WAIT`).
     Wait {
-        /// The replicas that must confirm, from 1 to 1000.
+        /// The replicas that must confirm, from 1 to 1,000.
         replicas: u32,
-        /// The time that they have, at least 1 ms.
+        /// The time that they have, from 1 ms, and less than a lease of the watchdog.
         within: Duration,
     },
     /// This many replicas have the lock on disk, and with `local` the server itself too (`WAITAOF`: Redis 7.2 and
@@ -35,25 +39,28 @@ pub enum SyncPolicy {
     WaitAof {
         /// Whether the server itself must have the lock on disk.
         local: bool,
-        /// The replicas that must confirm, up to 1000; 0 only with `local`.
+        /// The replicas that must confirm, up to 1,000; 0 only with `local`.
         replicas: u32,
-        /// The time that they have, at least 1 ms.
+        /// The time that they have, from 1 ms, and less than a lease of the watchdog.
         within: Duration,
     },
     /// The client waits for every replica that is connected and in step. At least this many of them must have the lock,
     /// or all if there are fewer. It waits for none if there is none, or if the server does not know `WAIT`. This is
     /// Redisson's behaviour.
     Connected {
-        /// The replicas that must confirm if as many are in step, up to 1000.
+        /// The replicas that must confirm if as many are in step, up to 1,000.
         replicas: u32,
-        /// The time that they have, at least 1 ms.
+        /// The time that they have, from 1 ms to a year.
         within: Duration,
     },
 }
 
-impl SyncPolicy {
-    /// Reads a policy: a name, and in brackets the settings that differ from one replica within 1 s.
-    pub(crate) fn read(text: &str) -> Result<Self> {
+impl FromStr for SyncPolicy {
+    type Err = Error;
+
+    /// # Errors
+    /// `Config` for a text that is no policy, and for a policy that confirms nothing or leaves no time to confirm.
+    fn from_str(text: &str) -> Result<Self> {
         let bad = |why: &str| Error::config(format!("the sync `{}` {why}; {FORMS}", shown::value("sync", text)));
         let (name, settings) = match text.split_once('(') {
             Some((name, rest)) => (name, rest.strip_suffix(')').ok_or_else(|| bad("has no `)` at its end"))?),
@@ -82,7 +89,9 @@ impl SyncPolicy {
             _ => Err(bad("is not known")),
         }
     }
+}
 
+impl SyncPolicy {
     /// Refuses numbers that confirm nothing, and numbers that no fleet can reach.
     pub(crate) fn checked(self) -> Result<Self> {
         let least = match self {
@@ -95,6 +104,9 @@ impl SyncPolicy {
         }
         if self.within() < Duration::from_millis(1) {
             return Err(Error::config(format!("the sync `{self}` leaves no time, which is at least 1 ms; {FORMS}")));
+        }
+        if self.within() > LONGEST {
+            return Err(Error::config(format!("the sync `{self}` leaves more time than a year; {FORMS}")));
         }
         Ok(self)
     }
@@ -152,8 +164,8 @@ mod tests {
             ("wait_aof(replicas=0)", SyncPolicy::WaitAof { local: true, replicas: 0, within: second }),
             ("connected(replicas=0)", SyncPolicy::Connected { replicas: 0, within: second }),
         ] {
-            assert_eq!(SyncPolicy::read(text).expect(text), policy);
-            assert_eq!(SyncPolicy::read(&policy.to_string()).expect(text), policy);
+            assert_eq!(text.parse::<SyncPolicy>().expect(text), policy);
+            assert_eq!(policy.to_string().parse::<SyncPolicy>().expect(text), policy);
         }
     }
 }

@@ -1,13 +1,18 @@
 //! The options for TLS and the content of the files that they name: how the two ends of a connection prove their
 //! identity.
 
-use std::fmt::Display;
+#[cfg(feature = "__tls")]
+pub mod crypto;
 
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use std::fmt::{Display, Formatter};
+use std::str::FromStr;
 
 use crate::request::error::{Error, Result};
 use crate::request::shown;
+
+/// The feature of the crate that brings TLS.
+#[cfg(not(feature = "__tls"))]
+const FEATURE: &str = "this build of redlatch has no TLS; give it the feature tls-rustls-ring";
 
 /// Options for TLS. The client reads a file when an option names it: a process that drops its rights later may not be
 /// able to.
@@ -17,87 +22,134 @@ pub(crate) struct Tls {
     pub ca: Option<Vec<u8>>,
     pub cert: Option<Vec<u8>>,
     pub key: Option<Vec<u8>>,
-    pub verify: Verify,
+    pub verify: TlsVerify,
     /// Unusable files that a configuration names, by the option that would replace them.
     unusable: Vec<(&'static str, String)>,
 }
 
-/// The proof that a server's certificate must give.
+/// The proof that a server's certificate must give, see [`crate::Config::tls_verify`]. Its text is the name in small
+/// letters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Verify {
+#[non_exhaustive]
+pub enum TlsVerify {
     /// A trusted authority has signed it, for the host of the address.
     #[default]
     Full,
     /// A trusted authority has signed it, for any host.
     Ca,
-    Nothing,
+    /// No proof: an attacker on the way can read and change everything.
+    None,
+}
+
+impl FromStr for TlsVerify {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "full" => Ok(TlsVerify::Full),
+            "ca" => Ok(TlsVerify::Ca),
+            "none" => Ok(TlsVerify::None),
+            _ => Err(Error::config(format!(
+                "the tls_verify `{}` is neither full nor ca nor none",
+                shown::value("tls_verify", text)
+            ))),
+        }
+    }
+}
+
+impl Display for TlsVerify {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            TlsVerify::Full => "full",
+            TlsVerify::Ca => "ca",
+            TlsVerify::None => "none",
+        })
+    }
 }
 
 impl Tls {
     /// Sets `tls_ca`, `tls_cert`, `tls_key` (PEM files, or their content) or `tls_verify`.
     pub fn set(&mut self, option: &str, value: &str) -> Result<()> {
-        self.unusable.retain(|(replaced, _)| *replaced != option);
-        match option {
-            "tls_ca" => self.ca = Some(certificates(option, value)?),
-            "tls_cert" => self.cert = Some(certificates(option, value)?),
-            "tls_key" => {
-                let text = read(option, value)?;
-                PrivateKeyDer::from_pem_slice(&text)
-                    .map_err(|error| bad(option, value, error, "a private key without a password"))?;
-                self.key = Some(text);
-            }
-            _ => {
-                self.verify = match value {
-                    "full" => Verify::Full,
-                    "ca" => Verify::Ca,
-                    "none" => Verify::Nothing,
-                    _ => {
-                        return Err(Error::config(format!(
-                            "the tls_verify `{}` is neither full nor ca nor none",
-                            shown::value(option, value)
-                        )));
-                    }
-                }
-            }
+        if option == "tls_verify" {
+            self.verify = value.parse()?;
+            return Ok(());
         }
+        let text = read(option, value)?;
+        fits(option, &text, &shown::value(option, value))?;
+        self.put(option, text);
         Ok(())
     }
 
+    /// Sets `tls_ca`, `tls_cert` or `tls_key` to the content of a PEM file, which [`Tls::check`] looks at.
+    pub fn put(&mut self, option: &str, text: Vec<u8>) {
+        self.unusable.retain(|(replaced, _)| *replaced != option);
+        match option {
+            "tls_ca" => self.ca = Some(text),
+            "tls_cert" => self.cert = Some(text),
+            _ => self.key = Some(text),
+        }
+    }
+
     /// Makes [`Tls::check`] fail with this error until a program sets the option.
+    #[cfg(feature = "redisson-config")]
     pub fn instead(&mut self, option: &'static str, error: Error) {
         self.unusable.push((option, error.to_string()));
     }
 
-    /// Checks whether every option has the others that it needs; `used`: the address asks for TLS.
+    /// Checks whether the options can be used, and whether every one has the others that it needs; `used`: the address
+    /// asks for TLS.
     pub fn check(&self, used: bool, address: impl Display) -> Result<()> {
+        #[cfg(not(feature = "__tls"))]
+        if used {
+            return Err(Error::config(format!("{address} wants TLS, and {FEATURE}")));
+        }
         if let Some((_, why)) = self.unusable.first() {
             return Err(Error::config(why));
         }
-        let set = self.ca.is_some() || self.cert.is_some() || self.key.is_some() || self.verify != Verify::Full;
-        match (self.cert.is_some(), self.key.is_some()) {
-            _ if set && !used => {
-                Err(Error::config(format!("{address} goes without TLS, so no tls option applies; write rediss://")))
+        let texts = [("tls_ca", &self.ca), ("tls_cert", &self.cert), ("tls_key", &self.key)];
+        let set = self.verify != TlsVerify::Full || texts.iter().any(|(_, text)| text.is_some());
+        if set && !used {
+            return Err(Error::config(format!(
+                "{address} goes without TLS, so no tls option applies; write rediss://"
+            )));
+        }
+        for (option, text) in texts {
+            if let Some(text) = text {
+                fits(option, text, &shown::hidden(&String::from_utf8_lossy(text)))?;
             }
-            (true, false) => {
+        }
+        match (&self.cert, &self.key) {
+            (Some(_), None) => {
                 Err(Error::config("tls_cert is set but tls_key is not; name the file of its private key too"))
             }
-            (false, true) => {
+            (None, Some(_)) => {
                 Err(Error::config("tls_key is set but tls_cert is not; name the file of its certificate too"))
             }
+            #[cfg(feature = "__tls")]
+            (Some(cert), Some(key)) => crypto::identity(cert, key).map(drop).map_err(|why| {
+                Error::config(format!(
+                    "tls_cert and tls_key are no certificate and its key ({why}); name two files that belong together"
+                ))
+            }),
             _ => Ok(()),
         }
     }
 }
 
-fn certificates(option: &str, path: &str) -> Result<Vec<u8>> {
-    let text = read(option, path)?;
-    let wanted = "at least one certificate";
-    let found: std::result::Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
-    match found {
-        Ok(found) if found.is_empty() => Err(bad(option, path, "there is none in it", wanted)),
-        Ok(_) => Ok(text),
-        Err(error) => Err(bad(option, path, error, wanted)),
-    }
+/// Checks the content of the file of an option; `shown`: the part of its name, or of the content, that a message may
+/// show.
+#[cfg(feature = "__tls")]
+fn fits(option: &str, text: &[u8], shown: &str) -> Result<()> {
+    let (found, wanted) = match option {
+        "tls_key" => (crypto::key(text).map(drop), "a private key without a password"),
+        _ => (crypto::certificates(text).map(drop), "at least one certificate"),
+    };
+    found.map_err(|why| Error::config(format!("the file `{shown}` of {option} is no PEM file with {wanted}: {why}")))
+}
+
+#[cfg(not(feature = "__tls"))]
+fn fits(option: &str, _: &[u8], _: &str) -> Result<()> {
+    Err(Error::config(format!("{option} has no use: {FEATURE}")))
 }
 
 /// The text of a file, or `path` itself if it is such a text: a program with a key in its memory need not write it to a
@@ -109,8 +161,4 @@ fn read(option: &str, path: &str) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(|error| {
         Error::config(format!("the file `{}` of {option} cannot be read: {error}", shown::value(option, path)))
     })
-}
-
-fn bad(option: &str, path: &str, why: impl Display, wanted: &str) -> Error {
-    Error::config(format!("the file `{}` of {option} is no PEM file with {wanted}: {why}", shown::value(option, path)))
 }

@@ -40,7 +40,7 @@ pub extern "system" fn Java_io_redlatch_internal_Native_connect<'a>(
     env.with_env(|env| -> Result<jlong> {
         log::begin();
         let config = request::config(env, &url, &options)?;
-        added(env, config.map(redlatch::Client::with_config))
+        added(env, config.and_then(redlatch::Client::with_config))
     })
     .resolve::<ThrowRuntimeExAndDefault>()
 }

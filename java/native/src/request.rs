@@ -31,10 +31,9 @@ pub fn config(env: &mut Env, url: &JString, options: &JObjectArray<JString>) -> 
             config.set(&option[0], &option[1])?;
         }
         // The package closes its clients itself, and a drop may come on any thread of the JVM.
-        config.set("flush", "0")?;
+        let config = config.flush(Duration::ZERO);
         // As Redisson does it: a program may be started before its server.
-        config.retry_absent().check()?;
-        Ok(config)
+        Ok(config.retry_absent(true))
     }))
 }
 

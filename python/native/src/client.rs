@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::Duration;
 
 use pyo3::prelude::*;
 use redlatch::ffi::{Answer, Border, Member, Op, Request, Rule, kinds};
@@ -42,7 +43,7 @@ pub fn connect(url: Option<Cow<'_, str>>, file: Option<Cow<'_, str>>, options: V
         (None, Some(file)) => Config::from_redisson_file(&*file),
         (None, None) => Config::from_env(),
     };
-    config.and_then(|config| configured(config, &options)).map(redlatch::Client::with_config).into()
+    config.and_then(|config| configured(config, &options)).and_then(redlatch::Client::with_config).into()
 }
 
 /// Makes a client whose one lock is made of `locks`: all of them, or with `majority` more than half.
@@ -67,9 +68,7 @@ fn configured(mut config: Config, options: &[(String, String)]) -> redlatch::Res
         config.set(option, value)?;
     }
     // The package closes its clients itself, and a drop may come with the GIL or by the garbage collector.
-    config.set("flush", "0")?;
-    config.check()?;
-    Ok(config)
+    Ok(config.flush(Duration::ZERO))
 }
 
 #[pymethods]

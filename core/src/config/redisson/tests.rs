@@ -11,6 +11,7 @@ fn error(yaml: &str) -> String {
 }
 
 /// Reads a file with a URL, and an option in each line after it.
+#[cfg(feature = "__tls")]
 fn written(name: &str) -> Config {
     let text = std::fs::read_to_string(file(name)).expect("it is there");
     let mut lines = text.lines();
@@ -22,6 +23,7 @@ fn written(name: &str) -> Config {
 }
 
 /// A test of the Java binding reads the same files, and compares them with the same texts.
+#[cfg(feature = "__tls")]
 #[test]
 fn a_file_means_what_is_written_beside_it() {
     for name in ["single.yaml", "cluster.yaml", "sentinel.yaml", "replicated.json", "master-slave.yaml"] {
@@ -116,6 +118,7 @@ fn the_error_of_a_bad_setting_names_it_and_the_remedy() {
     assert!(missing.contains("`/no/such.yaml`"), "{missing}");
 }
 
+#[cfg(feature = "__tls")]
 #[test]
 fn a_java_key_store_is_refused_unless_an_option_names_a_pem_file() {
     let yaml = |settings: &str| format!("singleServerConfig: {{address: 'rediss://h'}}\n{settings}");
@@ -158,4 +161,5 @@ fn a_java_key_store_is_refused_unless_an_option_names_a_pem_file() {
     std::fs::remove_dir_all(&folder).expect("it is ours");
 }
 
+#[cfg(feature = "__tls")]
 const PEM: &str = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";

@@ -102,7 +102,6 @@ enum Way {
 impl Link {
     /// Opens no connection yet.
     pub fn new(config: &Config, wakes: Arc<Wakes>) -> Result<Self, Error> {
-        config.check()?;
         let longest = config.quarantine.then(|| Longest::new(config.watchdog));
         let incarnations = Arc::new(Incarnations::new(longest));
         let sharding = Arc::<Sharding>::default();

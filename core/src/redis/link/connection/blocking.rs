@@ -4,11 +4,12 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::AcqRel, Ordering::Rela
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use redis::{Connection, FromRedisValue, Pipeline, RedisResult, Value};
+use redis::{FromRedisValue, Pipeline, RedisResult, Value};
 
 use super::clock::Clock;
 use super::encoding::{self, Stamp};
 use super::server::{Greeted, Server, time_ms};
+use super::socket::Socket;
 use super::wire::left;
 use crate::base::clock::Instant;
 use crate::redis::kinds::reply::Reply;
@@ -36,7 +37,7 @@ pub struct Blocking {
 }
 
 struct Pooled {
-    con: Connection,
+    con: Socket,
     id: Option<ConnectionId>,
     /// The bytes of the last request: their memory serves the next one.
     request: Vec<u8>,
@@ -47,7 +48,7 @@ struct Pooled {
 impl Pooled {
     fn patience(&mut self, response: Duration) -> redis::RedisResult<()> {
         if self.response != response {
-            self.con.set_read_timeout(Some(response))?;
+            self.con.set_read_timeout(response)?;
             self.response = response;
         }
         Ok(())
@@ -126,10 +127,9 @@ impl Blocking {
         // The redis crate starts its time-out anew for the connection and for each reply of the handshake.
         let limit = (left(end) / 3).max(Duration::from_millis(1));
         let opened = |error| self.server.not_opened(&error);
-        let mut con =
-            self.server.blocking().and_then(|client| client.get_connection_with_timeout(limit)).map_err(opened)?;
+        let mut con = self.server.socket(limit).map_err(opened)?;
         self.server.note_reached();
-        con.set_write_timeout(Some(left(end))).map_err(opened)?;
+        con.set_write_timeout(left(end)).map_err(opened)?;
         let asked = Instant::now();
         let (id, time, run): Greeted = last_answers(&mut con, &self.server.greeting(), 3, end).map_err(opened)?;
         self.clock.learn(time_ms(time.map_err(opened)?), asked);
@@ -153,7 +153,8 @@ impl Blocking {
         if pooled.used.elapsed() > FRESH {
             let end = Instant::now() + limits.response;
             pooled.patience(limits.response.min(SIGN)).map_err(not_sent)?;
-            let sign = redis::cmd("PING").query::<()>(&mut pooled.con);
+            let ping = redis::cmd("PING").get_packed_command();
+            let sign = pooled.con.send(&ping).and_then(|()| pooled.con.receive()?.extract_error().map(drop));
             // A server that refuses even this has answered.
             sign.or_else(|error| error.code().is_some().then_some(()).ok_or(error)).map_err(not_sent)?;
             limits.response = left(end);
@@ -172,9 +173,9 @@ impl Blocking {
                 call,
                 Stamp { whole, ..Stamp::first(not_after, &self.server.sharding) },
             );
-            pooled.con.send_packed_command(&pooled.request).map_err(not_sent)?;
+            pooled.con.send(&pooled.request).map_err(not_sent)?;
             let copy = || Sent { connection: pooled.id, over: sent + limits.window + self.clock.error() };
-            match pooled.con.recv_response().and_then(|value| value.extract_error()) {
+            match pooled.con.receive().and_then(|value| value.extract_error()) {
                 Ok(value) => {
                     self.took.store(sent.elapsed().as_micros() as u64, Relaxed);
                     return match Reply::read(value) {
@@ -203,18 +204,18 @@ impl Blocking {
 /// Asks all of these questions and gives the answers to the last `count`, all by `end`. The redis crate would start its
 /// time-out anew for each answer, and would go on waiting after an answer that did not come.
 fn last_answers<T: FromRedisValue>(
-    con: &mut Connection,
+    con: &mut Socket,
     questions: &Pipeline,
     count: usize,
     end: Instant,
 ) -> RedisResult<T> {
     // The TLS handshake comes with the first write, and it reads.
-    con.set_read_timeout(Some(left(end)))?;
-    con.send_packed_command(&questions.get_packed_pipeline())?;
+    con.set_read_timeout(left(end))?;
+    con.send(&questions.get_packed_pipeline())?;
     let mut answers = Vec::new();
     for _ in questions.cmd_iter() {
-        con.set_read_timeout(Some(left(end)))?;
-        answers.push(con.recv_response()?);
+        con.set_read_timeout(left(end))?;
+        answers.push(con.receive()?);
     }
     let last = answers.split_off(answers.len().saturating_sub(count));
     Ok(T::from_redis_value(Value::Array(last))?)

@@ -11,5 +11,7 @@ pub mod multiplexed;
 pub mod pipelined;
 pub mod refusal;
 pub mod server;
+pub mod socket;
+#[cfg(feature = "__tls")]
 pub mod tls;
 pub mod wire;

@@ -103,7 +103,7 @@ impl Pipelined {
 
     async fn open(&self) -> Result<Arc<Pipeline>, RedisError> {
         let mut greeting = redis::pipe();
-        let info = self.server.blocking()?.get_connection_info().redis_settings().clone();
+        let info = self.server.login()?;
         if let Some(password) = info.password() {
             let words: Vec<&str> = info.username().into_iter().chain([password]).collect();
             greeting.cmd("AUTH").arg(words);

@@ -4,14 +4,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-use redis::{ConnectionAddr, IntoConnectionInfo, RedisConnectionInfo, RedisError, RedisResult, io::tcp::TcpSettings};
+use redis::aio::{MultiplexedConnection, PubSub};
+use redis::{
+    AsyncConnectionConfig, ConnectionAddr, IntoConnectionInfo, RedisConnectionInfo, RedisError, RedisResult,
+    io::tcp::TcpSettings,
+};
 
 use super::clock::Clock;
 use super::eviction::Eviction;
 use super::refusal::{of_script, remedy, without_arguments};
-use super::tls;
+use super::socket::Socket;
+#[cfg(feature = "__tls")]
+use super::tls::{self, Connector};
 use crate::base::clock::Instant;
 use crate::base::exhausted;
+use crate::base::tasks::Bound;
 use crate::config::Config;
 use crate::config::address_map::AddressMap;
 use crate::config::login::Login;
@@ -28,6 +35,9 @@ pub struct Server {
     nat: AddressMap,
     blocking: redis::Client,
     pushing: redis::Client,
+    /// Opens the connections if the address asks for TLS; then the two clients only have the login.
+    #[cfg(feature = "__tls")]
+    tls: Option<Connector>,
     /// The server knows only RESP2.
     old: AtomicBool,
     /// A connection to it has been opened.
@@ -45,10 +55,7 @@ impl Server {
     pub fn new(config: &Config, address: &Address, sharding: Arc<Sharding>) -> Result<Self, Error> {
         let client = |protocol| {
             let addr = match address.clone() {
-                Address::Tcp { host, port, tls: false } => ConnectionAddr::Tcp(host, port),
-                Address::Tcp { host, port, tls: true } => {
-                    ConnectionAddr::TcpTls { host, port, insecure: false, tls_params: None }
-                }
+                Address::Tcp { host, port, .. } => ConnectionAddr::Tcp(host, port),
                 Address::Unix(path) => ConnectionAddr::Unix(path.into()),
             };
             let redis = settings(config.database, protocol, config.username.as_deref(), config.password.as_deref());
@@ -56,15 +63,26 @@ impl Server {
                 .into_connection_info()?
                 .set_redis_settings(redis)
                 .set_tcp_settings(TcpSettings::default().set_nodelay(true));
-            if address.is_tls() { tls::client(info, &config.tls) } else { redis::Client::open(info) }
+            redis::Client::open(info)
         };
         let bad = |error: RedisError| Error::config(format!("{address} cannot be used: {error}; check the address"));
+        #[cfg(feature = "__tls")]
+        let tls = match address {
+            Address::Tcp { host, port, tls: true } => {
+                Some(Connector::new(host, *port, &config.tls).map_err(|why| {
+                    Error::config(format!("{address} cannot be used: {why}; check the address and the tls options"))
+                })?)
+            }
+            _ => None,
+        };
         Ok(Server {
             sharding,
             login: config.login.clone(),
             nat: config.nat.clone(),
             blocking: client(redis::ProtocolVersion::RESP2).map_err(bad)?,
             pushing: client(redis::ProtocolVersion::RESP3).map_err(bad)?,
+            #[cfg(feature = "__tls")]
+            tls,
             old: AtomicBool::new(false),
             reached: AtomicBool::new(false),
             refused: AtomicBool::new(false),
@@ -76,14 +94,51 @@ impl Server {
         })
     }
 
-    /// Opens connections that one thread drives, with the present login.
-    pub fn blocking(&self) -> RedisResult<redis::Client> {
-        self.logged_in(&self.blocking)
+    /// Opens a connection that the calling thread drives; each step of it may take as long as `limit`.
+    pub fn socket(&self, limit: Duration) -> RedisResult<Socket> {
+        let client = self.logged_in(&self.blocking)?;
+        #[cfg(feature = "__tls")]
+        if let Some(tls) = &self.tls {
+            let login = client.get_connection_info().redis_settings();
+            return tls.blocking(login, limit).map(Box::new).map(Socket::Secured);
+        }
+        client.get_connection_with_timeout(limit).map(Socket::Plain)
     }
 
-    /// Opens connections over which the server also sends messages, with the present login.
-    pub fn pushing(&self) -> RedisResult<redis::Client> {
-        self.logged_in(&self.pushing)
+    /// Opens a connection for many calls, over which the server also sends messages.
+    pub async fn pushing(&self, config: AsyncConnectionConfig) -> RedisResult<Opened> {
+        self.opened(self.logged_in(&self.pushing)?, config).await
+    }
+
+    /// Opens a connection for many calls to a server that knows only RESP2.
+    pub async fn pulling(&self, config: AsyncConnectionConfig) -> RedisResult<Opened> {
+        self.opened(self.logged_in(&self.blocking)?, config).await
+    }
+
+    async fn opened(&self, client: redis::Client, config: AsyncConnectionConfig) -> RedisResult<Opened> {
+        #[cfg(feature = "__tls")]
+        if let Some(tls) = &self.tls {
+            let stream = tls.stream().await?;
+            let login = client.get_connection_info().redis_settings();
+            let (con, driver) = MultiplexedConnection::new_with_config(login, stream, config).await?;
+            return Ok((con, Some(Bound::spawn(driver))));
+        }
+        Ok((client.get_multiplexed_async_connection_with_config(&config).await?, None))
+    }
+
+    /// Opens a connection for messages alone.
+    pub async fn messages(&self) -> RedisResult<PubSub> {
+        let client = self.logged_in(&self.blocking)?;
+        #[cfg(feature = "__tls")]
+        if let Some(tls) = &self.tls {
+            return PubSub::new(client.get_connection_info().redis_settings(), tls.stream().await?).await;
+        }
+        client.get_async_pubsub().await
+    }
+
+    /// The present login, and the database.
+    pub fn login(&self) -> RedisResult<RedisConnectionInfo> {
+        Ok(self.logged_in(&self.blocking)?.get_connection_info().redis_settings().clone())
     }
 
     /// Tells whether the server has shown that it knows only RESP2.
@@ -174,6 +229,7 @@ impl Server {
     pub fn not_opened(&self, error: &RedisError) -> Outcome {
         let is_refusal = error.is_connection_refusal();
         self.refused.store(is_refusal, Relaxed);
+        #[cfg(feature = "__tls")]
         if let Some(objection) = tls::objection(error) {
             return Outcome::Refused(self.unavailable(objection, false).because_of(source(error)));
         }
@@ -264,6 +320,9 @@ fn source(error: &RedisError) -> Option<Source> {
 fn inner(error: &RedisError) -> Option<&Arc<dyn std::error::Error + Send + Sync>> {
     std::error::Error::source(error)?.downcast_ref()
 }
+
+/// A connection, and the task that drives it if the connection has not its own.
+pub type Opened = (MultiplexedConnection, Option<Bound>);
 
 /// The redis crate applies the handshake's time-out to each reply of it, so this asks for as few replies as possible.
 fn settings(

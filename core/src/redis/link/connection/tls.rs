@@ -1,42 +1,264 @@
-//! TLS in the form of the redis crate, and the meaning of its errors.
+//! Connections over TLS, and the meaning of their errors. The redis crate takes its cryptography from the process, and
+//! so would choose it for the application too; ours is that of [`crypto::provider`].
 
 use std::error::Error;
+use std::io::{ErrorKind, Write};
+use std::net::ToSocketAddrs;
 use std::sync::Arc;
+use std::time::Duration;
 
-use redis::{ClientTlsConfig, ConnectionInfo, RedisError, RedisResult, TlsCertificates};
+use redis::{Parser, RedisConnectionInfo, RedisError, RedisResult, Value};
 use rustls::CertificateError::{
     BadSignature, Expired, ExpiredContext, NotValidForName, NotValidForNameContext, UnknownIssuer,
 };
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{Resumption, WebPkiServerVerifier};
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme, StreamOwned};
+use tokio::task::JoinSet;
+use tokio_rustls::client::TlsStream;
 
-use crate::config::tls::{Tls, Verify};
+use super::wire::left;
+use crate::base::clock::Instant;
+use crate::config::tls::crypto::{self, Why};
+use crate::config::tls::{Tls, TlsVerify};
 
-/// A client whose connections use TLS. Without `tls_ca` it trusts the authorities of the system, and if the system has
-/// no list, those of Mozilla.
-pub fn client(info: ConnectionInfo, tls: &Tls) -> RedisResult<redis::Client> {
-    // If the application has chosen a provider for its process, that one is used here too.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let client_tls = match (&tls.cert, &tls.key) {
-        (Some(cert), Some(key)) => Some(ClientTlsConfig { client_cert: cert.clone(), client_key: key.clone() }),
-        _ => None,
-    };
-    let with = |root_cert| {
-        redis::Client::build_with_tls(info.clone(), TlsCertificates { client_tls: client_tls.clone(), root_cert })
-    };
-    let client = match &tls.ca {
-        Some(ca) => with(Some(ca.clone()))?,
-        None => with(system_roots()).or_else(|_| with(None))?,
-    };
-    let info = client.get_connection_info().clone();
-    let mut addr = info.addr().clone();
-    addr.set_danger_accept_invalid_hostnames(tls.verify == Verify::Ca);
-    if let redis::ConnectionAddr::TcpTls { insecure, .. } = &mut addr {
-        *insecure = tls.verify == Verify::Nothing;
-    }
-    redis::Client::open(info.set_addr(addr))
+/// Opens connections to one server.
+pub struct Connector {
+    config: Arc<ClientConfig>,
+    host: String,
+    port: u16,
+    name: ServerName<'static>,
 }
 
-fn system_roots() -> Option<Vec<u8>> {
-    std::fs::read(openssl_probe::probe().cert_file?).ok()
+impl Connector {
+    pub fn new(host: &str, port: u16, tls: &Tls) -> Result<Self, Why> {
+        let name = ServerName::try_from(host).map_err(|error| error.to_string())?.to_owned();
+        Ok(Connector { config: Arc::new(settings(tls)?), host: host.to_owned(), port, name })
+    }
+
+    /// Opens a connection for the I/O thread.
+    pub async fn stream(&self) -> RedisResult<TlsStream<tokio::net::TcpStream>> {
+        // All addresses of the host at once, as the redis crate does it: one of them may swallow everything.
+        let mut trying = JoinSet::new();
+        for address in tokio::net::lookup_host((&*self.host, self.port)).await? {
+            trying.spawn(tokio::net::TcpStream::connect(address));
+        }
+        let mut failure = None;
+        let tcp = loop {
+            match trying.join_next().await {
+                Some(Ok(Ok(tcp))) => break tcp,
+                Some(Ok(Err(error))) => failure = Some(error),
+                Some(Err(ended)) => failure = Some(ended.into()),
+                None => return Err(failure.unwrap_or_else(no_address).into()),
+            }
+        };
+        tcp.set_nodelay(true)?;
+        Ok(tokio_rustls::TlsConnector::from(self.config.clone()).connect(self.name.clone(), tcp).await?)
+    }
+
+    /// Opens a connection that the calling thread drives, and logs in. Each step may take as long as `limit`.
+    pub fn blocking(&self, login: &RedisConnectionInfo, limit: Duration) -> RedisResult<Secured> {
+        let session = ClientConnection::new(self.config.clone(), self.name.clone())
+            .map_err(|error| std::io::Error::new(ErrorKind::InvalidData, error))?;
+        let mut secured = Secured { stream: StreamOwned::new(session, self.reach(limit)?), parser: Parser::new() };
+        let end = Instant::now() + limit;
+        secured.set_write_timeout(left(end))?;
+        let mut ask = |cmd: &redis::Cmd| {
+            secured.set_read_timeout(left(end))?;
+            secured.send(&cmd.get_packed_command())?;
+            secured.set_read_timeout(left(end))?;
+            secured.receive()?.extract_error()
+        };
+        if let Some(password) = login.password() {
+            let words: Vec<&str> = login.username().into_iter().chain([password]).collect();
+            ask(redis::cmd("AUTH").arg(words)).map_err(|error| match error.code() {
+                Some(_) => {
+                    let said = error.detail().unwrap_or_default().to_owned();
+                    RedisError::from((redis::ErrorKind::AuthenticationFailed, "the login was refused", said))
+                }
+                None => error,
+            })?;
+        }
+        if login.db() != 0 {
+            ask(redis::cmd("SELECT").arg(login.db()))?;
+        }
+        Ok(secured)
+    }
+
+    fn reach(&self, limit: Duration) -> std::io::Result<std::net::TcpStream> {
+        let mut last = None;
+        for address in (&*self.host, self.port).to_socket_addrs()? {
+            match std::net::TcpStream::connect_timeout(&address, limit) {
+                Ok(tcp) => {
+                    tcp.set_nodelay(true)?;
+                    return Ok(tcp);
+                }
+                Err(error) => last = Some(error),
+            }
+        }
+        Err(last.unwrap_or_else(no_address))
+    }
+}
+
+fn no_address() -> std::io::Error {
+    std::io::Error::new(ErrorKind::AddrNotAvailable, "the host has no address")
+}
+
+/// A connection that the calling thread drives.
+pub struct Secured {
+    stream: StreamOwned<ClientConnection, std::net::TcpStream>,
+    parser: Parser,
+}
+
+impl Secured {
+    /// Sends commands in the form of the wire. The first time, this reads as well: the handshake.
+    pub fn send(&mut self, bytes: &[u8]) -> RedisResult<()> {
+        self.stream.write_all(bytes)?;
+        Ok(self.stream.flush()?)
+    }
+
+    pub fn receive(&mut self) -> RedisResult<Value> {
+        self.parser.parse_value(&mut self.stream)
+    }
+
+    pub fn set_read_timeout(&self, limit: Duration) -> RedisResult<()> {
+        Ok(self.stream.sock.set_read_timeout(Some(limit))?)
+    }
+
+    pub fn set_write_timeout(&self, limit: Duration) -> RedisResult<()> {
+        Ok(self.stream.sock.set_write_timeout(Some(limit))?)
+    }
+}
+
+fn settings(tls: &Tls) -> Result<ClientConfig, Why> {
+    let words = |error: rustls::Error| error.to_string();
+    let provider = crypto::provider();
+    let builder =
+        ClientConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions().map_err(words)?;
+    let builder = match tls.verify {
+        TlsVerify::Full => builder.with_root_certificates(roots(tls)?),
+        TlsVerify::Ca => {
+            let inner = WebPkiServerVerifier::builder_with_provider(Arc::new(roots(tls)?), provider).build();
+            let inner = inner.map_err(|error| error.to_string())?;
+            builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyHost(inner)))
+        }
+        TlsVerify::None => builder.dangerous().with_custom_certificate_verifier(Arc::new(NoProof(provider))),
+    };
+    let mut config = match (&tls.cert, &tls.key) {
+        (Some(cert), Some(key)) => {
+            let (certificates, key) = crypto::identity(cert, key)?;
+            builder.with_client_auth_cert(certificates, key).map_err(words)?
+        }
+        _ => builder.with_no_client_auth(),
+    };
+    config.enable_sni = tls.verify != TlsVerify::None;
+    // Each connection checks the certificate anew: the server may have become another.
+    config.resumption = Resumption::disabled();
+    Ok(config)
+}
+
+/// The authorities to trust: those of `tls_ca`, else those of the system, else, if the system has no list, those of
+/// Mozilla.
+fn roots(tls: &Tls) -> Result<RootCertStore, Why> {
+    let mut roots = RootCertStore::empty();
+    if let Some(ca) = &tls.ca {
+        for certificate in crypto::certificates(ca)? {
+            roots.add(certificate).map_err(|error| format!("tls_ca: {error}"))?;
+        }
+        return Ok(roots);
+    }
+    let system = openssl_probe::probe().cert_file.and_then(|file| std::fs::read(file).ok());
+    roots.add_parsable_certificates(system.and_then(|text| crypto::certificates(&text).ok()).unwrap_or_default());
+    if roots.is_empty() {
+        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    }
+    Ok(roots)
+}
+
+/// Accepts a trusted certificate of any host.
+#[derive(Debug)]
+struct AnyHost(Arc<WebPkiServerVerifier>);
+
+impl ServerCertVerifier for AnyHost {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        match self.0.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
+            // The verifier looks at the name last.
+            Err(rustls::Error::InvalidCertificate(NotValidForName | NotValidForNameContext { .. })) => {
+                Ok(ServerCertVerified::assertion())
+            }
+            verified => verified,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.0.verify_tls12_signature(message, cert, dss)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.0.verify_tls13_signature(message, cert, dss)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.supported_verify_schemes()
+    }
+}
+
+/// Accepts every certificate.
+#[derive(Debug)]
+struct NoProof(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for NoProof {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
 }
 
 /// The reason why TLS refused the connection, and the remedy; `None`: it was not TLS.

@@ -10,6 +10,7 @@ use tokio::sync::watch;
 
 use super::multiplexed::Apart;
 use crate::base::clock::Instant;
+use crate::base::tasks::Bound;
 use crate::redis::link::ConnectionId;
 
 /// The time for which a replaced server may still refuse its questions.
@@ -18,6 +19,8 @@ const FAREWELL: Duration = Duration::from_millis(100);
 #[derive(Clone)]
 pub struct Wire {
     pub con: MultiplexedConnection,
+    /// Ends with the last clone, even if the server still owes answers.
+    _driver: Option<Arc<Bound>>,
     /// `None`: the server does not tell.
     pub id: Option<ConnectionId>,
     /// The server reports changed keys on this connection.
@@ -120,12 +123,13 @@ impl State {
 impl Wire {
     pub fn new(
         con: MultiplexedConnection,
+        driver: Option<Bound>,
         id: Option<ConnectionId>,
         tells: bool,
         apart: Option<Apart>,
         state: Arc<State>,
     ) -> Self {
-        Wire { con, id, tells, apart: apart.map(Arc::new), state }
+        Wire { con, _driver: driver.map(Arc::new), id, tells, apart: apart.map(Arc::new), state }
     }
 
     pub async fn send(&self, cmd: redis::Cmd, how: How) -> redis::RedisResult<redis::Value> {

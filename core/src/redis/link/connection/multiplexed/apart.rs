@@ -51,7 +51,7 @@ impl Multiplexed {
     pub(super) async fn subscribe_apart(&self, wire: &Wire, apart: &Apart, channels: &[String]) -> RedisResult<()> {
         let mut sink = apart.sink.lock().await;
         if sink.is_none() {
-            let (opened, messages) = self.server.blocking()?.get_async_pubsub().await?.split();
+            let (opened, messages) = self.server.messages().await?.split();
             *sink = Some(opened);
             apart.answered();
             tasks::spawn(hear(messages, self.wakes.clone(), wire.state()));

@@ -5,7 +5,6 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, ErrorKind, InfoDict, PushInfo, PushKind, RedisError, RedisResult, Value};
 use tokio::time::{timeout, timeout_at};
 
@@ -14,7 +13,7 @@ use crate::base::clock::Instant;
 use crate::redis::link::ConnectionId;
 use crate::redis::link::Outcome;
 use crate::redis::link::connection::liveness;
-use crate::redis::link::connection::server::time_ms;
+use crate::redis::link::connection::server::{Opened, time_ms};
 use crate::redis::link::connection::wire::{State, Wire};
 use crate::redis::link::failover::quarantine::Identity;
 use crate::redis::link::wakes::Wakes;
@@ -74,7 +73,7 @@ impl Multiplexed {
     /// Opens a connection that no call uses yet.
     pub async fn dial(&self) -> Result<Wire, RedisError> {
         let state = State::new();
-        let mut con = match self.server.is_old() {
+        let (mut con, driver) = match self.server.is_old() {
             true => self.connect_old().await?,
             false => match self.connect(&state).await {
                 Err(error) if knows_no_hello(&error) => {
@@ -108,21 +107,21 @@ impl Multiplexed {
         }
         tracing::debug!(target: "redlatch::link", "connected to {}", self.server.name);
         let id = id.ok().map(|number| ConnectionId { incarnation: self.incarnation.number(), number });
-        Ok(Wire::new(con, id, tells.is_ok() && !is_old, is_old.then(Apart::default), state))
+        Ok(Wire::new(con, driver, id, tells.is_ok() && !is_old, is_old.then(Apart::default), state))
     }
 
-    async fn connect(&self, state: &Arc<State>) -> RedisResult<MultiplexedConnection> {
+    async fn connect(&self, state: &Arc<State>) -> RedisResult<Opened> {
         let wakes = self.wakes.clone();
         let end = state.clone();
         let config = patient().set_push_sender(move |push| {
             pushed(push, &wakes, &end);
             Ok::<(), std::convert::Infallible>(())
         });
-        self.server.pushing()?.get_multiplexed_async_connection_with_config(&config).await
+        self.server.pushing(config).await
     }
 
-    async fn connect_old(&self) -> RedisResult<MultiplexedConnection> {
-        self.server.blocking()?.get_multiplexed_async_connection_with_config(&patient()).await
+    async fn connect_old(&self) -> RedisResult<Opened> {
+        self.server.pulling(patient()).await
     }
 
     /// Gives `old` up for `fresh`. The outcome of calls on `old` is unknown from now on.
