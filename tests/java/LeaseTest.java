@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.redlatch.Holds;
 import io.redlatch.Lease;
 import io.redlatch.LockLostException;
 import io.redlatch.LostReason;
@@ -111,6 +112,40 @@ class LeaseTest extends LockTest {
             }
         }
         assertEquals(String.join("\n", expected), String.join("\n", outcomes));
+    }
+
+    @Test
+    void the_close_of_a_lease_that_ran_out_leaves_a_later_hold_of_its_thread_of_every_kind_of_lock() throws Exception {
+        for (Map.Entry<String, RLock> kind : kinds().entrySet()) {
+            RLock again = kind.getValue();
+            Lease lease = Lease.lock(again, Duration.ofMillis(50));
+            Wait.until("the lease ran out", () -> lease.hold().isLost() && !again.isLocked());
+            again.lock();
+            Worker.elsewhere(() -> {
+                assertEquals(LockLostException.class.getName(), closed(lease), kind.getKey());
+                return true;
+            });
+            assertFalse(Holds.of(again).isLost(), kind.getKey());
+            assertTrue(again.isHeldByCurrentThread(), kind.getKey());
+            again.unlock();
+            assertFalse(again.isLocked(), kind.getKey());
+        }
+    }
+
+    @Test
+    @SuppressWarnings("deprecation")
+    void leases_of_one_thread_end_each_by_itself_in_any_order() {
+        RLock multi = client.getMultiLock(client.getLock(name + "-1"), client.getLock(name + "-2"));
+        RLock majority = client.getRedLock(client.getLock(name + "-3"), client.getLock(name + "-4"), client.getLock(name + "-5"));
+        for (RLock held : new RLock[] {lock, client.getFairLock(name + "-fair"), client.getFencedLock(name + "-fenced"), multi, majority}) {
+            Lease outer = Lease.lock(held);
+            Lease inner = Lease.lock(held, Duration.ofSeconds(60));
+            assertEquals("nothing", closed(outer));
+            inner.hold().ensure();
+            assertThrows(IllegalMonitorStateException.class, outer.hold()::ensure);
+            assertEquals("nothing", closed(inner));
+            assertFalse(held.isLocked());
+        }
     }
 
     @Test

@@ -24,6 +24,10 @@ public final class Hold {
         this.known = known;
     }
 
+    KnownHold known() {
+        return known;
+    }
+
     /** Whether it ended before it was released. */
     public boolean isLost() {
         return known.now().status() == Answer.LOST;

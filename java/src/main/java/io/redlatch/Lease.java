@@ -20,13 +20,12 @@ public final class Lease implements AutoCloseable {
     private static final Duration SHORTEST = Duration.ofMillis(1);
 
     private final RLock lock;
-    private final long owner = Thread.currentThread().getId();
     private final Hold hold;
     private final AtomicBoolean closed = new AtomicBoolean();
 
     private Lease(RLock lock) {
         this.lock = lock;
-        this.hold = Holds.of(lock, owner);
+        this.hold = Holds.of(lock);
     }
 
     /**
@@ -77,9 +76,10 @@ public final class Lease implements AutoCloseable {
     }
 
     /**
-     * Gives the lock back; the second time does nothing. Any thread may do it.
+     * Gives this hold back, and no other that its owner has of the lock; the second time does nothing. Any thread may do it, at any time.
      *
      * @throws LockLostException if it was lost before
+     * @throws IllegalMonitorStateException if an {@code unlock} gave it back before
      */
     @Override
     public void close() {
@@ -87,7 +87,7 @@ public final class Lease implements AutoCloseable {
             return;
         }
         try {
-            Holds.source(lock).giveBack(owner);
+            Holds.source(lock).giveBack(hold.known());
         } catch (IllegalMonitorStateException e) {
             throw e.getCause() instanceof LockLostException ? (LockLostException) e.getCause() : e;
         }

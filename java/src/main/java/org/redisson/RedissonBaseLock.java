@@ -141,8 +141,12 @@ public abstract class RedissonBaseLock implements RLock, HoldSource {
     }
 
     @Override
-    public void giveBack(long threadId) {
-        checked(core.run(release(threadId)), threadId);
+    public void giveBack(KnownHold hold) {
+        Answer answer = core.run(limits.on(Request.release(kind, key, hold.owner(), hold.number())));
+        if (answer.status() == Answer.NOT_HELD && hold.now().status() == Answer.LOST) {
+            answer = hold.now(); // the client has forgotten the loss since, or another release was told of it
+        }
+        checked(answer, hold.owner());
     }
 
     @Override

@@ -208,7 +208,7 @@ public final class Core {
             PendingAnswer end = new PendingAnswer(TICKETS.incrementAndGet());
             Completions.expect(end.ticket, end::complete);
             submit(end.ticket, Request.watch(kind, name, owner, number));
-            return new KnownHold(shown, found.item(0), () -> look(kind, name, owner, number), end, this::callBackFirst,
+            return new KnownHold(shown, owner, number, found.item(0), () -> look(kind, name, owner, number), end, this::callBackFirst,
                     () -> holds.remove(number));
         });
         if (hold.hasEnded()) { // perhaps before it was put there

@@ -10,10 +10,10 @@ public interface HoldSource {
     KnownHold holdOf(long threadId);
 
     /**
-     * Releases a hold of {@code threadId} and waits for it, through interrupts. A fair lock, whose {@code unlock} returns if the lock is
+     * Releases exactly this hold and waits for it, through interrupts. A fair lock, whose {@code unlock} returns if the lock is
      * free, throws here as every other kind does.
      *
-     * @throws IllegalMonitorStateException if there is none; a {@link io.redlatch.LockLostException} is its cause if it was lost
+     * @throws IllegalMonitorStateException if it has ended; a {@link io.redlatch.LockLostException} is its cause if it was lost
      */
-    void giveBack(long threadId);
+    void giveBack(KnownHold hold);
 }

@@ -10,6 +10,8 @@ import java.util.function.Supplier;
 /** One hold as its client knows it, until it has ended. An application sees it as a {@link Hold}. */
 public final class KnownHold {
     private final String lock;
+    private final long owner;
+    private final long number;
     private final long token;
     private final Supplier<Answer> look;
     private final PendingAnswer end;
@@ -20,14 +22,19 @@ public final class KnownHold {
 
     /**
      * @param lock the lock's name, for messages
+     * @param owner the number of its owner
+     * @param number its own number in its client
      * @param token 0: the lock gives none
      * @param look gives what is known of the hold now
      * @param end how it ended, once it has
      * @param callBacks where users' code may run
      * @param ended is run there once it has ended
      */
-    KnownHold(String lock, long token, Supplier<Answer> look, PendingAnswer end, Executor callBacks, Runnable ended) {
+    KnownHold(String lock, long owner, long number, long token, Supplier<Answer> look, PendingAnswer end, Executor callBacks,
+            Runnable ended) {
         this.lock = lock;
+        this.owner = owner;
+        this.number = number;
         this.token = token;
         this.look = look;
         this.end = end;
@@ -44,6 +51,16 @@ public final class KnownHold {
     /** The lock's name, for messages. */
     public String lock() {
         return lock;
+    }
+
+    /** The number of its owner. */
+    public long owner() {
+        return owner;
+    }
+
+    /** Its own number, by which it can be released whichever holds its owner has beside it. */
+    public long number() {
+        return number;
     }
 
     /** The number that a fenced lock gave this hold; 0 of other locks. */

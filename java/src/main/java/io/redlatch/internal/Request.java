@@ -82,6 +82,11 @@ public final class Request {
         return new Request(RELEASE, kind, name, owner, 0, 0, 0);
     }
 
+    /** Gives one hold back, by its number; otherwise as {@link #release(String, byte[], long)}. */
+    public static Request release(String kind, byte[] name, long owner, long hold) {
+        return new Request(RELEASE, kind, name, owner, 0, 0, hold);
+    }
+
     /** Takes the lock away from its holder. The answer's number is 1 if there was one. */
     public static Request forceRelease(String kind, byte[] name) {
         return new Request(FORCE_RELEASE, kind, name, 0, 0, 0, 0);
