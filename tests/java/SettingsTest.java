@@ -6,12 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.File;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.Test;
 import org.redisson.Redisson;
@@ -65,6 +68,38 @@ class SettingsTest extends LockTest {
         assertTrue(waiting.cancel(true));
         made.shutdown();
         held.unlock();
+    }
+
+    @Test
+    void the_path_of_an_address_chooses_no_database() throws Exception {
+        for (String behind : new String[] {"/3", "/", "/3/4", "/3?watchdog=20", "?db=3", "/x"}) {
+            for (int database : new int[] {0, 5}) {
+                Config config = server.config();
+                config.useSingleServer().setAddress(server.url() + behind).setDatabase(database);
+                RedissonClient made = Redisson.create(config);
+                made.getLock(name).lock();
+                try (Resp resp = new Resp(server.port())) {
+                    resp.call("SELECT", String.valueOf(database));
+                    assertEquals(1L, resp.call("EXISTS", name), behind + ", " + database);
+                }
+                made.getLock(name).unlock();
+                made.shutdown();
+            }
+        }
+    }
+
+    @Test
+    void a_path_of_an_address_is_warned_of_once_and_without_its_password() throws Exception {
+        Child child = new Child();
+        for (String path : System.getProperty("logging.classpath").split(File.pathSeparator)) {
+            child.behind(path);
+        }
+        String address = server.url().replace("://", "://:hunter2@");
+        String output = child.run(LockOnce.class, address + "/3", "1");
+        List<String> told = output.lines().filter(line -> line.contains("WARN org.redisson")).collect(Collectors.toList());
+        assertEquals(1, told.size(), output);
+        assertTrue(told.get(0).contains(server.url().replace("://", "://…@") + "/… says nothing") && told.get(0).contains("setDatabase"), output);
+        assertFalse(output.contains("hunter2"), output);
     }
 
     private void assertMapped(Config config) throws Exception {

@@ -2,6 +2,7 @@
 
 use super::section::Section;
 use crate::config::Config;
+use crate::config::servers::Servers;
 use crate::request::error::{Error, Result};
 use crate::request::shown;
 
@@ -41,6 +42,7 @@ impl<'a> Mode<'a> {
                     "{name}.{setting} is missing; write one such as \"redis://host:6379\""
                 )));
             }
+            let addresses = addresses.into_iter().map(place).collect();
             found = Some(Mode { section, name, plus, addresses });
         }
         found.ok_or_else(|| {
@@ -69,7 +71,8 @@ impl<'a> Mode<'a> {
         }
         let mut config = Config::from_url(&format!("{}{path}", self.joined()?))?;
         let database = self.section.number("database", 0)?;
-        if database != 0 {
+        // An option of the address must not choose another one.
+        if database != 0 || self.addresses[0].contains('?') {
             config.set("database", &database.to_string())?;
         }
         for (option, name) in [("sentinel_username", "sentinelUsername"), ("sentinel_password", "sentinelPassword")] {
@@ -134,4 +137,25 @@ impl<'a> Mode<'a> {
         }
         Ok(url)
     }
+}
+
+/// The address without a path. As in Redisson, a path says nothing: a client that took `/3` for a database would share
+/// no lock with Redisson's clients of that file. The path of a Unix socket is its place.
+fn place(address: String) -> String {
+    let Some((scheme, rest)) = address.split_once("://") else { return address };
+    let Some(path) = rest.find('/').filter(|_| !Servers::is_socket(scheme)) else { return address };
+    // An `@` behind the path may be that of a login with a bare slash: such an address is refused, with the remedy.
+    if rest[..path].contains('?') || rest[path..].contains('@') {
+        return address;
+    }
+    let query = rest[path..].find('?').map_or(rest.len(), |query| path + query);
+    if &rest[path..query] != "/" {
+        tracing::warn!(
+            target: "redlatch::config",
+            "the path of the address {} says nothing, as in Redisson; name a database by the setting `database`, and \
+             leave the path out",
+            shown::url(&address)
+        );
+    }
+    format!("{scheme}://{}{}", &rest[..path], &rest[query..])
 }

@@ -1,11 +1,13 @@
 package org.redisson;
 
+import io.redlatch.internal.Log;
 import io.redlatch.internal.Shown;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.redisson.config.BaseConfig;
 import org.redisson.config.ClusterServersConfig;
@@ -20,6 +22,8 @@ import org.redisson.config.SingleServerConfig;
 
 /** The servers of a configuration, of any mode, in the words of the core. */
 final class Servers {
+    private static final Pattern SOCKET = Pattern.compile("(.+\\+)?(unix|uds)://");
+
     /** The settings that every mode has. */
     final BaseConfig<?> settings;
     /** One address, as it was configured; with the login, if it has one. */
@@ -35,8 +39,9 @@ final class Servers {
             throw new IllegalArgumentException("no server address is configured; call " + hint(settings) + "(\"redis://host:6379\")");
         }
         this.settings = settings;
-        this.address = addresses.get(0);
-        this.url = mode.isEmpty() ? address : joined(mode, addresses) + path;
+        List<String> places = addresses.stream().map(Servers::place).collect(Collectors.toList());
+        this.address = places.get(0);
+        this.url = mode.isEmpty() ? address : joined(mode, places) + path;
         this.database = database;
     }
 
@@ -94,6 +99,27 @@ final class Servers {
             servers.options.put("nat", addresses.entrySet().stream().map(each -> each.getKey() + "=" + each.getValue())
                     .collect(Collectors.joining(",")));
         }
+    }
+
+    /**
+     * The address without a path. As in Redisson, a path says nothing: a client that took {@code /3} for a database would share no lock with
+     * Redisson's clients of that address. The path of a Unix socket is its place.
+     */
+    private static String place(String address) {
+        int authority = address.indexOf("://") + 3;
+        int path = address.indexOf('/', authority);
+        int query = address.indexOf('?');
+        boolean isSocket = authority >= 3 && SOCKET.matcher(address.substring(0, authority)).matches();
+        // An `@` behind the path may be that of a login with a bare slash: the core refuses such an address, and names the remedy.
+        if (authority < 3 || isSocket || path < 0 || query >= 0 && query < path || address.indexOf('@', path) >= 0) {
+            return address;
+        }
+        String without = address.substring(0, path) + (query < 0 ? "" : address.substring(query));
+        if (!(query < 0 ? address.substring(path) : address.substring(path, query)).equals("/")) {
+            Log.warn("the path of the address " + Shown.url(address)
+                    + " says nothing, as in Redisson; name a database by setDatabase, and leave the path out");
+        }
+        return without;
     }
 
     /** {@code redis://a:1} and {@code redis://b:2} are {@code redis+mode://a:1,b:2}; a login is that of the first. */

@@ -27,7 +27,7 @@ final class Settings {
         put(options, "username", login.username);
         put(options, "password", login.password);
         put(options, "client_name", server.getClientName());
-        if (servers.database != 0) { // else the URL's
+        if (servers.database != 0 || servers.address.indexOf('?') >= 0) { // an option of the address must not choose another one
             options.put("database", String.valueOf(servers.database));
         }
         options.put("response_timeout", seconds("timeout", server.getTimeout(), 1));
