@@ -1,7 +1,6 @@
 import io.redlatch.Hold;
 import io.redlatch.Holds;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutorService;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
@@ -12,21 +11,21 @@ public final class ClosedWhileHeld {
     private ClosedWhileHeld() {}
 
     /**
-     * Locks, and shuts its client down.
+     * Locks, and shuts its client down when it is told to.
      *
-     * @param executor runs continuations
+     * @param end completes when that is to be
      * @return completes with the reason of the loss, as a text
      */
-    public static CompletableFuture<String> run(String url, ExecutorService executor) {
+    public static CompletableFuture<String> run(String url, CompletableFuture<Void> end) {
         Config config = new Config();
         config.useSingleServer().setAddress(url);
-        config.setExecutor(executor);
+        Redisson.create(config).shutdown(); // so that the classes for a shutdown are there; those for the news of a loss are another matter
         RedissonClient client = Redisson.create(config);
         RLock lock = client.getLock("closed-while-held-" + client.getId());
         lock.lock();
         Hold hold = Holds.of(lock);
         CompletableFuture<String> reason = hold.lost().thenApply(loss -> loss.reason().toString());
-        client.shutdown();
+        end.thenRun(client::shutdown);
         return reason;
     }
 }

@@ -18,9 +18,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
@@ -174,17 +171,14 @@ class InstallationTest {
 
     @Test
     void a_loss_that_is_told_after_its_application_was_taken_out_needs_no_more_of_the_jar() throws Exception {
-        ExecutorService executor = Executors.newSingleThreadExecutor();
-        CountDownLatch closed = new CountDownLatch(1);
-        executor.submit(() -> closed.await(20, TimeUnit.SECONDS));
+        CompletableFuture<Void> closed = new CompletableFuture<>();
         CompletableFuture<?> reason;
         try (URLClassLoader loader = loader()) {
-            reason = (CompletableFuture<?>) loader.loadClass("ClosedWhileHeld").getMethod("run", String.class, ExecutorService.class)
-                    .invoke(null, TestServer.shared().url(), executor);
+            reason = (CompletableFuture<?>) loader.loadClass("ClosedWhileHeld").getMethod("run", String.class, CompletableFuture.class)
+                    .invoke(null, TestServer.shared().url(), closed);
         }
-        closed.countDown();
+        closed.complete(null);
         assertEquals("closed", reason.get(20, TimeUnit.SECONDS));
-        executor.shutdown();
     }
 
     @Test

@@ -9,9 +9,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -229,5 +233,64 @@ class ListenerTest {
 
     private long listeners(String channel) throws Exception {
         return (Long) ((List<?>) server.call("PUBSUB", "NUMSUB", channel)).get(1);
+    }
+
+    @Test
+    void a_listener_runs_on_the_executor_that_was_set_and_on_our_threads_where_that_refuses_it() throws Exception {
+        ExecutorService executor = Executors.newSingleThreadExecutor(work -> new Thread(work, "the-executor"));
+        RedissonClient made = Redisson.create(server.config().setExecutor(executor));
+        made.getLock("lock").addListener((DeletedObjectListener) name -> heard.add(Thread.currentThread().getName()));
+        for (String expected : new String[] {"the-executor", "the-executor", "redlatch-callbacks-"}) {
+            if (expected.startsWith("redlatch")) {
+                executor.shutdown();
+            }
+            lock.lock();
+            lock.unlock();
+            String thread = heard.poll(20, SECONDS);
+            assertTrue(String.valueOf(thread).startsWith(expected), thread);
+        }
+        made.shutdown();
+    }
+
+    @Test
+    void a_listener_that_the_executor_has_dropped_can_be_removed_with_its_subscription() throws Exception {
+        LinkedBlockingQueue<Runnable> dropped = new LinkedBlockingQueue<>();
+        ThreadPoolExecutor full = new ThreadPoolExecutor(1, 1, 1, SECONDS, new ArrayBlockingQueue<>(1), (work, pool) -> dropped.add(work));
+        CountDownLatch end = new CountDownLatch(1);
+        full.submit(() -> end.await(30, SECONDS));
+        full.submit(() -> end.await(30, SECONDS));
+        RedissonClient made = Redisson.create(server.config().setExecutor(full));
+        RLock other = made.getLock("lock");
+        int id = other.addListener((DeletedObjectListener) heard::add);
+        Wait.until("it listens", () -> server.listenersOf(OF_THE_KEY) == 1);
+        lock.lock();
+        lock.unlock();
+        dropped.poll(20, SECONDS);
+        other.removeListener(id);
+        Wait.until("it listens no more", () -> server.listenersOf(OF_THE_KEY) == 0);
+        end.countDown();
+        full.shutdown();
+        made.shutdown();
+    }
+
+    @Test
+    void a_listener_is_called_again_after_it_and_the_handler_of_uncaught_exceptions_have_thrown() throws Exception {
+        Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
+        Thread.setDefaultUncaughtExceptionHandler((thread, error) -> {
+            throw new IllegalStateException("the handler fails as well");
+        });
+        try {
+            lock.addListener((DeletedObjectListener) name -> {
+                heard.add(name);
+                throw new IllegalStateException("the listener fails");
+            });
+            for (int i = 0; i < 2; i++) {
+                lock.lock();
+                lock.unlock();
+                assertEquals("lock", heard.poll(20, SECONDS));
+            }
+        } finally {
+            Thread.setDefaultUncaughtExceptionHandler(before);
+        }
     }
 }

@@ -6,12 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.redlatch.Holds;
 import java.io.File;
 import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
@@ -115,36 +118,37 @@ class SettingsTest extends LockTest {
     }
 
     @Test
-    void continuations_run_on_the_executor_that_was_set() throws Exception {
-        ExecutorService executor = Executors.newSingleThreadExecutor(work -> new Thread(work, "the-executor"));
-        RedissonClient made = Redisson.create(server.config().setExecutor(executor));
-        assertEquals("the-executor", threadOfAContinuation(made));
-        executor.shutdown();
-        assertFalse(threadOfAContinuation(made).equals("redlatch-completions"), "and elsewhere when it was shut down before the client");
-        made.shutdown();
-    }
-
-    @Test
-    void an_executor_that_runs_work_at_once_or_refuses_it_does_not_get_the_thread_that_fetches_completions() throws Exception {
-        ThreadPoolExecutor full = new ThreadPoolExecutor(1, 1, 1, SECONDS, new SynchronousQueue<>(),
-                new ThreadPoolExecutor.CallerRunsPolicy());
-        CompletableFuture<Void> end = new CompletableFuture<>();
-        full.execute(end::join);
-        RedissonClient made = Redisson.create(server.config().setExecutor(full));
-        assertFalse(threadOfAContinuation(made).equals("redlatch-completions"));
-        end.complete(null);
-        full.shutdown();
-        made.shutdown();
-    }
-
-    private String threadOfAContinuation(RedissonClient made) throws Exception {
-        lock.lock();
-        CompletableFuture<String> ran = new CompletableFuture<>();
-        made.getLock(name).lockAsync(7).whenComplete((value, error) -> ran.complete(Thread.currentThread().getName()));
-        lock.unlock();
-        String thread = ran.get(10, SECONDS);
-        made.getLock(name).unlockAsync(7).get(10, SECONDS);
-        return thread;
+    void answers_losses_and_releases_wait_for_no_executor() throws Exception {
+        CountDownLatch end = new CountDownLatch(1);
+        ThreadPoolExecutor busy = new ThreadPoolExecutor(1, 1, 1, SECONDS, new LinkedBlockingQueue<>());
+        ThreadPoolExecutor dropping = new ThreadPoolExecutor(1, 1, 1, SECONDS, new ArrayBlockingQueue<>(1), new ThreadPoolExecutor.DiscardPolicy());
+        ExecutorService over = Executors.newSingleThreadExecutor();
+        over.shutdownNow();
+        for (int i = 0; i < 2; i++) {
+            busy.submit(() -> end.await(30, SECONDS));
+            dropping.submit(() -> end.await(30, SECONDS));
+        }
+        for (ExecutorService executor : new ExecutorService[] {busy, dropping, over}) {
+            RedissonClient made = Redisson.create(server.config().setExecutor(executor));
+            RLock held = made.getLock(name);
+            assertTrue(held.tryLockAsync(7).get(20, SECONDS));
+            RFuture<Void> given = held.lockAsync(8);
+            Wait.until("it waits", () -> server.listeners(name) == 1);
+            assertTrue(given.cancel(true));
+            CompletableFuture<String> continued = new CompletableFuture<>();
+            held.unlockAsync(7).whenComplete((value, error) -> continued.complete(Thread.currentThread().getName()));
+            assertTrue(continued.get(20, SECONDS).startsWith("redlatch-callbacks-") || continued.get().equals(Thread.currentThread().getName()));
+            Wait.until("the lock is free", () -> !lock.isLocked());
+            held.lock();
+            CompletableFuture<Object> told = new CompletableFuture<>();
+            Holds.of(held).onLost(told::complete);
+            server.call("DEL", name);
+            told.get(20, SECONDS);
+            made.shutdown();
+        }
+        end.countDown();
+        busy.shutdown();
+        dropping.shutdown();
     }
 
     @Test

@@ -43,6 +43,8 @@ final class Listeners {
         private final long number;
         private final Runnable listener;
         private long ticket;
+        /** Whether the request with that ticket waits for events, or its answer is not seen yet. */
+        private boolean waits;
         private boolean ended;
 
         Listening(Request subscribed, long number, Runnable listener) {
@@ -52,27 +54,52 @@ final class Listeners {
         }
 
         synchronized void goOn() {
-            if (ended) {
-                core.submit(subscribed.end(number), answer -> true);
-            } else {
+            if (!ended) {
                 ticket = core.submit(subscribed.next(number), this::told);
+                waits = true;
             }
         }
 
         private boolean told(Answer answer) {
-            if (answer.done()) {
-                for (long events = answer.number(); events > 0 && !hasEnded(); events--) {
-                    UserCode.run(listener);
-                }
-                goOn();
+            if (answer.done() && mayTell()) {
+                core.listen(() -> tell(answer.number()));
             }
             return true; // else a caller cancelled it, or the client is closed
         }
 
-        /** The request that waits is given up, which ends the subscription; if none waits, {@link #goOn} will see to that. */
+        private synchronized boolean mayTell() {
+            waits = false;
+            if (ended) { // the request was answered before it was given up
+                endSubscription();
+            }
+            return !ended;
+        }
+
+        private void tell(long events) {
+            try {
+                for (long left = events; left > 0 && !hasEnded(); left--) {
+                    UserCode.run(listener);
+                }
+            } finally { // the handler of uncaught exceptions may throw as well
+                goOn();
+            }
+        }
+
+        /**
+         * The request that waits is given up, which ends the subscription. If none waits, the executor may have dropped the work that would ask
+         * again, so that only this call can end it.
+         */
         synchronized void end() {
             ended = true;
-            core.cancel(ticket);
+            if (waits) {
+                core.cancel(ticket);
+            } else {
+                endSubscription();
+            }
+        }
+
+        private void endSubscription() {
+            core.submit(subscribed.end(number), answer -> true);
         }
 
         private synchronized boolean hasEnded() {

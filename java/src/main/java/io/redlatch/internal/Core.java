@@ -54,7 +54,7 @@ public final class Core {
      * Readies a client; the first request connects.
      *
      * @param options the core's options by name; times are seconds
-     * @param executor where the continuations of futures run; null: on threads of our own
+     * @param executor where the listeners of keys run; null: on threads of our own
      * @throws IllegalArgumentException for a URL or an option that cannot be used
      * @throws NativeLibraryError if the native library cannot be used here
      */
@@ -313,20 +313,24 @@ public final class Core {
         return pending;
     }
 
-    /** Runs what may run users' code, never on this thread. */
+    /**
+     * Runs what may run users' code, never on this thread. No executor of the application does it: one that is busy, full or shut down would keep
+     * answers from callers, and locks from being given back.
+     */
     private void callBack(Runnable work) {
-        Callbacks.THREADS.execute(forUsers(work), loader);
+        Callbacks.THREADS.execute(work, loader);
     }
 
     /** As {@link #callBack}, before other work. The news of a loss does not get lost for want of memory or threads. */
     private void callBackFirst(Runnable work) {
-        untilMemory(() -> Callbacks.THREADS.executeFirst(forUsers(work), loader));
+        untilMemory(() -> Callbacks.THREADS.executeFirst(work, loader));
     }
 
-    /** On the executor of the client, if it has one and that takes the work. */
-    private Runnable forUsers(Runnable work) {
+    /** Runs a listener of a key: on the executor of the client, if it has one that takes the work, else on this thread, which is one of ours. */
+    public void listen(Runnable work) {
         if (executor == null) {
-            return work;
+            work.run();
+            return;
         }
         AtomicBoolean begun = new AtomicBoolean();
         Runnable once = () -> {
@@ -334,13 +338,11 @@ public final class Core {
                 work.run();
             }
         };
-        return () -> { // on a thread of ours: the executor may run the work at once, or block because it is full
-            try {
-                executor.execute(once);
-            } catch (Throwable e) {
-                once.run(); // it was shut down before the client, or has no threads
-            }
-        };
+        try {
+            executor.execute(once);
+        } catch (Throwable e) {
+            once.run(); // it is full or was shut down, or has no threads
+        }
     }
 
     private boolean tryNow(long ticket, Request r, long inside, long[] numbers, String[] texts) {

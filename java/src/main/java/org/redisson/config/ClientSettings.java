@@ -96,13 +96,16 @@ abstract class ClientSettings<T extends Config> extends RuntimeSettings<T> {
         return CommandMapper.direct();
     }
 
-    /** Runs listeners and the continuations of futures; by default threads of the library do. The client's shutdown leaves the executor alone. */
+    /**
+     * Runs the listeners of keys; by default, and where it refuses one, threads of the library do. Continuations of futures and the news of losses
+     * never wait for it. The client's shutdown leaves the executor alone.
+     */
     public T setExecutor(ExecutorService executor) {
         kept.put("executor", executor);
         return self();
     }
 
-    /** Runs listeners and the continuations of futures; null: threads of the library do. */
+    /** Runs the listeners of keys; null: threads of the library do. */
     public ExecutorService getExecutor() {
         return kept.get("executor", null);
     }
