@@ -46,6 +46,21 @@ class MultiLockTest {
     }
 
     @Test
+    void a_lock_that_is_given_twice_is_one_lock() throws Exception {
+        RLock same = clients[0].getLock("lock");
+        RLock transfer = clients[0].getMultiLock(locks[0], same, locks[1], locks[0]);
+        transfer.lock();
+        assertTrue(locks[0].isHeldByCurrentThread() && locks[1].isHeldByCurrentThread());
+        assertEquals(1, locks[0].getHoldCount());
+        assertFalse(Worker.elsewhere(() -> same.tryLock()));
+        assertTrue(transfer.tryLock());
+        transfer.unlock();
+        transfer.unlock();
+        assertFalse(locks[0].isLocked() || locks[1].isLocked());
+        assertTrue(clients[0].getMultiLock(same, same).tryLock());
+    }
+
+    @Test
     void a_lease_shorter_than_a_round_trip_is_taken_and_over_as_of_one_lock() throws Exception {
         RLock all = new RedissonMultiLock(locks);
         Worker<?> holder = Worker.start(() -> {
@@ -138,7 +153,7 @@ class MultiLockTest {
     @Test
     void locks_that_make_no_group_are_errors_that_say_why() {
         assertEquals("a multi lock of no locks; give it at least one", assertThrows(IllegalArgumentException.class, RedissonMultiLock::new).getMessage());
-        IllegalArgumentException twice = assertThrows(IllegalArgumentException.class, () -> new RedissonMultiLock(locks[0], locks[0]));
+        IllegalArgumentException twice = assertThrows(IllegalArgumentException.class, () -> new RedissonRedLock(locks[0], locks[0]));
         assertTrue(twice.getMessage().contains("twice"), twice.getMessage());
         RLock wrapper = (RLock) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {RLock.class}, (p, m, a) -> null);
         assertThrows(IllegalArgumentException.class, () -> new RedissonMultiLock(wrapper));

@@ -88,9 +88,9 @@ public interface RedissonClient {
     RFencedLock getFencedLock(CommonOptions options);
 
     /**
-     * One lock of all of these, of this client and of others; see {@link org.redisson.RedissonMultiLock}.
+     * One lock of all of these, of this client and of others; one that is given twice counts once. See {@link org.redisson.RedissonMultiLock}.
      *
-     * @throws IllegalArgumentException if there is none, one of them twice, or one that is not of this library
+     * @throws IllegalArgumentException if there is none, or one that is not of this library
      */
     RLock getMultiLock(RLock... locks);
 
