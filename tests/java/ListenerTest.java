@@ -8,7 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.reflect.Field;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -17,6 +19,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -292,5 +295,25 @@ class ListenerTest {
         } finally {
             Thread.setDefaultUncaughtExceptionHandler(before);
         }
+    }
+
+    @Test
+    void a_listener_whose_addition_is_cancelled_at_any_moment_leaves_nothing() throws Exception {
+        Map<?, ?> kept = (Map<?, ?>) inside(inside(inside(client, "places"), "listeners"), "all");
+        for (int i = 0; i < 300; i++) {
+            RFuture<Integer> added = lock.addListenerAsync((DeletedObjectListener) heard::add);
+            LockSupport.parkNanos(i * 3_000L);
+            if (!added.cancel(true)) {
+                lock.removeListener(added.get());
+            }
+        }
+        Wait.until("it listens no more", () -> server.listenersOf(OF_THE_KEY) == 0);
+        Wait.until("no listener is kept", kept::isEmpty);
+    }
+
+    private static Object inside(Object object, String field) throws Exception {
+        Field found = object.getClass().getDeclaredField(field);
+        found.setAccessible(true);
+        return found.get(object);
     }
 }

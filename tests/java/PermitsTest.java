@@ -123,7 +123,8 @@ class PermitsTest extends LockTest {
         long soon = System.currentTimeMillis() + 20_000;
         for (Callable<Boolean> expire : List.<Callable<Boolean>>of(() -> semaphore.expire(20, SECONDS),
                 () -> semaphore.expireAsync(20, SECONDS).get(), () -> semaphore.expireAt(soon), () -> semaphore.expireAtAsync(soon).get(),
-                () -> semaphore.expireAt(new Date(soon)), () -> semaphore.expireAtAsync(new Date(soon)).get())) {
+                () -> semaphore.expireAt(new Date(soon)), () -> semaphore.expireAtAsync(new Date(soon)).get(),
+                () -> semaphore.expireAt(new java.sql.Date(soon)), () -> semaphore.expireAtAsync(new java.sql.Date(soon)).get())) {
             semaphore.clearExpire();
             assertTrue(expire.call());
             assertTrue(semaphore.remainTimeToLive() > 5_000 && semaphore.remainTimeToLive() <= 20_000);

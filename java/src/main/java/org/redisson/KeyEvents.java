@@ -30,7 +30,7 @@ final class KeyEvents {
     RFuture<Integer> addAsync(ObjectListener listener) {
         Request subscribe = subscription(listener);
         return RedissonFuture.submit(core, subscribe,
-                answer -> place.listeners.add(subscribe, checked(answer).number(), call(listener)));
+                answer -> place.listeners.add(subscribe, checked(answer).number(), call(listener)), place.listeners::remove);
     }
 
     void remove(int listenerId) {

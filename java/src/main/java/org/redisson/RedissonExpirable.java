@@ -137,13 +137,13 @@ abstract class RedissonExpirable extends RedissonObject implements RExpirable {
     @Override
     @Deprecated
     public boolean expireAt(Date timestamp) {
-        return expire(timestamp.toInstant());
+        return expire(instant(timestamp));
     }
 
     @Override
     @Deprecated
     public RFuture<Boolean> expireAtAsync(Date timestamp) {
-        return expireAsync(timestamp.toInstant());
+        return expireAsync(instant(timestamp));
     }
 
     @Override
@@ -210,5 +210,10 @@ abstract class RedissonExpirable extends RedissonObject implements RExpirable {
 
     private Request ending(Instant end, int when) {
         return ask(Request.LIVE_FOR, Times.at(end), when, 1);
+    }
+
+    /** {@code java.sql.Date} is one that refuses {@code toInstant}. */
+    private static Instant instant(Date timestamp) {
+        return Instant.ofEpochMilli(timestamp.getTime());
     }
 }

@@ -5,6 +5,7 @@ import io.redlatch.internal.Core;
 import io.redlatch.internal.Request;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.redisson.api.RFuture;
 
@@ -16,8 +17,13 @@ final class RedissonFuture<V> extends CompletableFuture<V> implements RFuture<V>
 
     /** @param decode turns the answer into the result, or throws the exception of the future */
     static <V> RFuture<V> submit(Core core, Request request, Function<Answer, V> decode) {
+        return submit(core, request, decode, value -> { });
+    }
+
+    /** @param untaken undoes what {@code decode} did, where the caller does not take the result */
+    static <V> RFuture<V> submit(Core core, Request request, Function<Answer, V> decode, Consumer<V> untaken) {
         RedissonFuture<V> future = new RedissonFuture<>();
-        long ticket = core.submit(request, answer -> future.settle(answer, decode));
+        long ticket = core.submit(request, answer -> future.settle(answer, decode, untaken));
         future.whenComplete((value, error) -> {
             if (!future.answered) {
                 core.cancel(ticket);
@@ -61,7 +67,7 @@ final class RedissonFuture<V> extends CompletableFuture<V> implements RFuture<V>
     }
 
     /** False: the caller does not take the answer, because it completed the future before, or for want of memory. */
-    private boolean settle(Answer answer, Function<Answer, V> decode) {
+    private boolean settle(Answer answer, Function<Answer, V> decode, Consumer<V> untaken) {
         answered = true;
         V value;
         try {
@@ -73,7 +79,11 @@ final class RedissonFuture<V> extends CompletableFuture<V> implements RFuture<V>
             return false;
         }
         try {
-            return complete(value);
+            boolean taken = complete(value);
+            if (!taken) {
+                untaken.accept(value);
+            }
+            return taken;
         } catch (Error e) { // of a continuation, for want of memory: it is the caller's already
             return !isCompletedExceptionally();
         }
