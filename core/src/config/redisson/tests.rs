@@ -1,7 +1,9 @@
+#[cfg(feature = "__tls")]
 use std::path::PathBuf;
 
 use crate::config::Config;
 
+#[cfg(feature = "__tls")]
 fn file(name: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/redisson")).join(name)
 }
