@@ -138,6 +138,23 @@ fn a_holder_is_told_as_soon_as_a_replica_has_taken_over() {
 }
 
 #[test]
+fn a_holder_is_told_of_its_loss_after_its_slot_has_moved() {
+    let cluster = Cluster::start(2, 0);
+    // Neither a failed look nor a renewal is due while the test lasts.
+    let client = client(&format!("{}?watchdog=3000", cluster.url()));
+    let name = name_at(&cluster, 0);
+    let held = client.lock(&name).lease(secs(900)).blocking().acquire().expect("free");
+    for place in [0, 1, 0] {
+        cluster.migrate(&name, place);
+        let mut view = cluster.servers[place].view();
+        eventually("a server that will report changes of the key it has got", || view.tells().then_some(()));
+        held.ensure().expect("no move loses it");
+    }
+    cluster.servers[0].view().command::<()>(&["DEL", &name]);
+    told(&held);
+}
+
+#[test]
 fn a_hold_whose_master_dies_with_it_is_told_of_as_lost() {
     let cluster = Cluster::start(3, 0);
     let client = client(&format!("{}?watchdog=2&retry_for=0.5&response_timeout=0.5", cluster.url()));

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use redlatch::ffi::{Answer, Border, Op, Request};
 use redlatch::{Client, Result};
-use redlatch_tests::{Cluster, View, eventually, ms, secs};
+use redlatch_tests::{Cluster, View, eventually, ms, secs, told};
 
 use super::client;
 use super::cluster::name_at;
@@ -108,6 +108,56 @@ fn no_two_owners_get_one_token_in_any_order_of_a_moving_slots_keys() {
             }
         }
         assert!(passes > 0, "this machine is too slow for a pass");
+    }
+}
+
+#[test]
+fn a_holder_whose_key_has_moved_before_its_slot_is_told_of_its_loss_then_and_later() {
+    for is_whole in [false, true] {
+        let cluster = Cluster::start(2, 0);
+        // Neither a failed look nor a renewal is due while the test lasts.
+        let client = client(&format!("{}?watchdog=3000", cluster.url()));
+        let name = name_at(&cluster, 0);
+        let held = client.lock(&name).lease(secs(900)).blocking().acquire().expect("free");
+        eventually("a hold that is looked at", || cluster.servers[0].view().tells().then_some(()));
+        let mut moving = Move::of(&cluster, &name);
+        moving.begin(&cluster.id(1), &name);
+        let mut target = cluster.servers[1].view();
+        let looks = |view: &mut View| view.calls().get("evalsha").copied().unwrap_or_default();
+        eventually("a look at the server that has the key", || (looks(&mut target) > 0).then_some(()));
+        held.ensure().expect("no move loses it");
+        if is_whole {
+            moving.end();
+            eventually("a server that will report changes", || target.tells().then_some(()));
+            target.command::<()>(&["DEL", &name]);
+        } else {
+            target.command::<()>(&["ASKING"]);
+            target.command::<()>(&["DEL", &name]);
+        }
+        told(&held);
+    }
+}
+
+#[test]
+fn holds_of_one_slot_are_renewed_while_only_some_of_their_keys_have_moved() {
+    let cluster = Cluster::start(2, 0);
+    let lease = secs(3);
+    let client = client(&format!("{}?watchdog={}", cluster.url(), lease.as_secs()));
+    let tag = name_at(&cluster, 0);
+    let names = ["a", "b", "c"].map(|end| format!("{{{tag}}}{end}"));
+    let guards = names.each_ref().map(|name| client.lock(name).blocking().acquire().expect("free"));
+    let mut moving = Move::of(&cluster, &names[0]);
+    moving.begin(&cluster.id(1), &names[0]);
+    let split = Instant::now();
+    eventually("renewals of every hold beyond two leases", || {
+        for (guard, name) in guards.iter().zip(&names) {
+            guard.ensure().unwrap_or_else(|error| panic!("{name}, {:?} after the split: {error}", split.elapsed()));
+        }
+        guards.iter().all(|guard| guard.deadline().is_some_and(|end| end > split + 3 * lease)).then_some(())
+    });
+    moving.end();
+    for guard in guards {
+        guard.release().expect("it was renewed all the time");
     }
 }
 

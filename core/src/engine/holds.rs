@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use foldhash::fast::RandomState;
 use slab::Slab;
-use smallvec::SmallVec;
 
 use crate::base::clock::Instant;
 use crate::engine::WINDOW;
@@ -34,7 +33,7 @@ mod time_line;
 #[cfg(test)]
 mod tokens;
 
-use owned::{Gone, Hold, Lost, Owned};
+use owned::{Gone, Hold, Lost, Owned, Sharers};
 use past::Past;
 use timetable::Timetable;
 
@@ -58,7 +57,7 @@ pub struct Holds {
     owned: Slab<Owned>,
     claims: HashMap<Claim, usize, RandomState>,
     /// The owners by each name for which the server may report a change.
-    names: HashMap<Arc<str>, SmallVec<[usize; 2]>, RandomState>,
+    names: HashMap<Arc<str>, Sharers, RandomState>,
     numbers: HashMap<u64, usize, RandomState>,
     /// The time of each owner's next check.
     due: Timetable,
@@ -119,7 +118,7 @@ impl Holds {
         let is_other =
             |other: &Claim| (other.kind, &other.name) == (claim.kind, &claim.name) && other.owner != claim.owner;
         let has = |other: &Owned| is_other(&other.claim) && other.live() > 0 && other.deadline > now;
-        self.names.get(&claim.name).is_some_and(|keys| keys.iter().any(|key| has(&self.owned[*key])))
+        self.names.get(&claim.name).is_some_and(|sharers| sharers.keys.iter().any(|key| has(&self.owned[*key])))
     }
 
     /// Notes a hold that the server granted, by a call sent at `sent`, in this incarnation of the server. `shared`: the
@@ -137,13 +136,13 @@ impl Holds {
         self.next += 1;
         let until = sent + believed(lease.unwrap_or(self.watchdog));
         let check_at = Some(self.stepped(now + LASTING + STEP, STEP));
-        let fresh = || Owned { check_at, ..Owned::new(claim.clone(), number, until, incarnation, now) };
+        let fresh = || Owned { check_at, changed: true, ..Owned::new(claim.clone(), number, until, incarnation, now) };
         let key = match self.claims.get(claim) {
             Some(key) => *key,
             None => {
                 let key = self.owned.insert(Owned { shared: shared().map(Arc::from), ..fresh() });
                 self.claims.insert(claim.clone(), key);
-                self.owned[key].names().for_each(|name| self.names.entry(name.clone()).or_default().push(key));
+                self.owned[key].names().for_each(|name| self.names.entry(name.clone()).or_default().keys.push(key));
                 key
             }
         };
@@ -167,8 +166,10 @@ impl Holds {
             unasked: false,
         });
         self.numbers.insert(number, key);
+        let decides = owned.decides().clone();
         self.tell("taken", &self.owned[key], number, Some(sent), 0);
         self.plan(key, now);
+        self.changed(&decides, now);
         number
     }
 
@@ -229,7 +230,9 @@ impl Holds {
             tokens.until = Some(now + tokens.longest + tokens.longest / 100 + WINDOW);
         }
         owned.holds.retain(|hold| hold.number != number);
+        let decides = owned.decides().clone();
         self.plan(key, now);
+        self.changed(&decides, now);
     }
 
     /// Notes that the owner has lost all its holds of this lock.
@@ -304,6 +307,8 @@ impl Holds {
     pub fn lengthen(&mut self, claim: &Claim, lease: Duration, sent: Instant, now: Instant) {
         let until = sent + believed(lease);
         self.change_end(claim, Some(sent), now, |deadline| deadline.max(until));
+        let decides = self.of(claim).map(|owned| owned.decides().clone());
+        decides.into_iter().for_each(|name| self.changed(&name, now));
     }
 
     fn change_end(&mut self, claim: &Claim, sent: Option<Instant>, now: Instant, change: impl Fn(Instant) -> Instant) {
@@ -317,7 +322,7 @@ impl Holds {
     /// Notes whether this client takes the lock of that name away from its holders. Its own holds of the lock are then
     /// lost by its own doing.
     pub fn force(&mut self, name: &str, is_forced: bool) {
-        for key in self.names.get(name).into_iter().flatten() {
+        for key in self.names.get(name).into_iter().flat_map(|sharers| &sharers.keys) {
             self.owned[*key].forced = is_forced;
         }
     }

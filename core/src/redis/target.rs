@@ -200,6 +200,7 @@ impl Target {
                 self.taken(reply, renewed, sent).map_or_else(|| Attempt::busy(Some(Duration::ZERO)), Attempt::Taken),
             ),
             Code::NotNow => {
+                self.changed_shared();
                 let number = |at: usize| reply.numbers.get(at).and_then(|number| u64::try_from(*number).ok());
                 if self.wait.is_none() && number(1) == Some(0) {
                     self.warn_unset();
@@ -238,6 +239,22 @@ impl Target {
         let named = self.row.kind.named(&self.owner);
         let items = if named.is_empty() { reply.numbers } else { named };
         Some(Answer { done: true, number: number as i64, items, ..Answer::default() })
+    }
+
+    /// Has the watchdog look at the holds that live in a key which a call has changed: the server reports nothing more
+    /// of that key until then.
+    pub fn changed(&self) {
+        let shared = self.row.kind.shared_key(&self.claim.name);
+        let key = shared.as_deref().unwrap_or(&self.claim.name);
+        self.redis.holds(|holds| holds.changed(key, Instant::now()));
+    }
+
+    /// As [`Target::changed`], for a call that gave and ended no hold of this client: on its way it may have cleared
+    /// away holds that were over, out of a key with many.
+    pub fn changed_shared(&self) {
+        if let Some(key) = self.row.kind.shared_key(&self.claim.name) {
+            self.redis.holds(|holds| holds.changed(&key, Instant::now()));
+        }
     }
 
     /// Logs the result of an acquire.

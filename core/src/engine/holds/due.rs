@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Gone, Holds, REMEMBER, STEP, believed, lease_for};
+use super::{Gone, Holds, LASTING, Owned, REMEMBER, STEP, believed, lease_for};
 use crate::base::clock::Instant;
 use crate::engine::claim::Claim;
 
@@ -32,7 +32,8 @@ impl Holds {
         };
         let later = self.stepped(now + SHARED, STEP);
         for name in names {
-            for key in self.names.get(name.as_str()).cloned().unwrap_or_default() {
+            let sharers = self.names.get(name.as_str()).map(|sharers| sharers.keys.clone());
+            for key in sharers.unwrap_or_default() {
                 let is_own = *self.owned[key].claim.name == **name;
                 self.check(key, if is_own { now } else { later }, now);
             }
@@ -40,8 +41,32 @@ impl Holds {
     }
 
     fn check(&mut self, key: usize, at: Instant, now: Instant) {
+        self.owned[key].suspected = true;
+        self.check_by(key, at, now);
+    }
+
+    /// Notes that a call of this client may have changed a key. The server does not report that to the client, nor any
+    /// further change until the client asks again. Many calls in a row make one question, and a hold that has only
+    /// begun has its question before it anyway.
+    pub fn changed(&mut self, name: &str, now: Instant) {
+        let Some(sharers) = self.names.get_mut(name).filter(|sharers| !sharers.all_ask) else { return };
+        sharers.all_ask = true;
+        for key in sharers.keys.clone() {
+            if self.owned[key].live() == 0 || std::mem::replace(&mut self.owned[key].changed, true) {
+                continue;
+            }
+            self.check_by(key, self.after_change(key, now), now);
+        }
+    }
+
+    /// The time of the question after a change by this client.
+    fn after_change(&self, key: usize, now: Instant) -> Instant {
+        let delay = if self.owned[key].shared.is_some() { SHARED } else { LASTING + STEP };
+        self.stepped(now + delay, STEP)
+    }
+
+    fn check_by(&mut self, key: usize, at: Instant, now: Instant) {
         let owned = &mut self.owned[key];
-        owned.suspected = true;
         owned.check_at = Some(owned.check_at.map_or(at, |before| before.min(at)));
         self.plan(key, now);
     }
@@ -51,7 +76,7 @@ impl Holds {
         let Some(key) = self.claims.get(claim).copied() else { return };
         self.owned[key].hurry_renewal(now);
         self.plan(key, now);
-        if self.owned[key].suspected {
+        if self.owned[key].suspected || self.owned[key].changed {
             let is_shared = self.owned[key].names().count() > 1;
             self.check(key, if is_shared { self.stepped(now + SHARED, STEP) } else { now }, now);
         }
@@ -89,6 +114,11 @@ impl Holds {
                     if is_asked {
                         owned.unanswered += u32::from(renew);
                         owned.suspected = false;
+                        if std::mem::take(&mut owned.changed) {
+                            for name in owned.names() {
+                                self.names.get_mut(name).into_iter().for_each(|sharers| sharers.all_ask = false);
+                            }
+                        }
                         owned.asks_for(lease);
                         asked += 1;
                     }
@@ -102,10 +132,7 @@ impl Holds {
                     let Some(lost) = hold.lost.as_deref().filter(|lost| lost.noticed + REMEMBER <= now) else {
                         return true;
                     };
-                    if numbers.remove(&hold.number).is_none() {
-                        return true;
-                    }
-                    if !hold.unasked {
+                    if numbers.remove(&hold.number).is_some() && !hold.unasked {
                         past.add(hold.number, Gone { claim: claim.clone(), lost: *lost, outlasts }, false);
                     }
                     false
@@ -139,6 +166,7 @@ impl Holds {
             let owned = &mut self.owned[ask.key];
             owned.hurry_renewal(now);
             let check_at = match owned.suspected {
+                false if owned.changed => Some(self.after_change(ask.key, now)),
                 false => (!tells).then_some(renew_at),
                 // The answer may be older than a change since the question.
                 true if owned.shared.is_some() => Some(self.stepped(now + SHARED, STEP)),
@@ -147,6 +175,25 @@ impl Holds {
             self.owned[ask.key].check_at = check_at;
             self.plan(ask.key, now);
         }
+    }
+
+    /// Has the client ask about these owners again before long: the server that has answered reports no change yet.
+    pub fn ask_again(&mut self, asks: &[Ask], now: Instant) {
+        let later = self.stepped(now + SHARED, STEP);
+        for ask in asks {
+            if self.asked(ask).is_some_and(|owned| owned.live() > 0) {
+                self.check_by(ask.key, later, now);
+            }
+        }
+    }
+
+    /// The owners that these questions are about; `None`: the client has forgotten the owner.
+    pub fn claims_of(&self, asks: &[Ask]) -> Vec<Option<Claim>> {
+        asks.iter().map(|ask| self.asked(ask).map(|owned| owned.claim.clone())).collect()
+    }
+
+    fn asked(&self, ask: &Ask) -> Option<&Owned> {
+        self.owned.get(ask.key).filter(|owned| owned.first == ask.first)
     }
 
     /// Notes that a release sent at `sent` has left holds behind, which the server keeps for `left`. The client
@@ -189,7 +236,8 @@ impl Holds {
             _ if owned.holds.is_empty() => {
                 owned.tokens.as_ref().and_then(|tokens| tokens.until).filter(|until| *until > now)
             }
-            0 => Some(now + REMEMBER),
+            // Each step on the way here would put it off, if the time began anew.
+            0 => owned.holds.iter().filter_map(|hold| hold.lost.as_deref()).map(|lost| lost.noticed + REMEMBER).min(),
             _ => {
                 let renew_at = owned.is_renewed().then_some(owned.renew_at);
                 Some([renew_at, owned.check_at].into_iter().flatten().fold(owned.deadline, Instant::min))
@@ -209,9 +257,9 @@ impl Holds {
         let owned = self.owned.remove(key);
         self.claims.remove(&owned.claim);
         for name in owned.names() {
-            if let Some(keys) = self.names.get_mut(name) {
-                keys.retain(|other| *other != key);
-                if keys.is_empty() {
+            if let Some(sharers) = self.names.get_mut(name) {
+                sharers.keys.retain(|other| *other != key);
+                if sharers.keys.is_empty() {
                     self.names.remove(name);
                 }
             }

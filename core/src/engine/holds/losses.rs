@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Holds;
+use super::{Holds, REMEMBER};
 use crate::base::clock::Instant;
 use crate::engine::claim::Claim;
 use crate::request::Look;
@@ -59,6 +59,23 @@ fn a_released_hold_was_never_lost() {
     let number = holds.taken(&claim(), || None, Some(SECOND), 0, start, start);
     holds.released(&claim(), number, true, start);
     assert!(holds.loss_of(number, start + DAY).is_none());
+}
+
+#[test]
+fn a_lost_hold_counts_as_its_owners_latest_no_longer_however_often_connections_end() {
+    let start = Instant::now();
+    let mut holds = Holds::new("u".into(), SECOND);
+    let number = holds.taken(&claim(), || None, Some(SECOND), 0, start, start);
+    let noticed = start + 2 * SECOND;
+    assert!(!holds.look(number, noticed).is_held());
+    for third in 1..=3 {
+        assert_eq!(holds.latest(&claim()), Some(number));
+        let now = noticed + third * REMEMBER / 3;
+        holds.suspect(None, now);
+        holds.due(now, 10, |_, _| true);
+    }
+    assert_eq!(holds.latest(&claim()), None, "it is remembered without end");
+    assert!(matches!(holds.look(number, noticed + REMEMBER), Look::Lost(_)), "the loss itself stays known");
 }
 
 #[test]

@@ -39,12 +39,22 @@ pub struct Owned {
     pub due: Option<Instant>,
     /// The key has changed, and the client has not asked the server since.
     pub suspected: bool,
+    /// This client has changed the key, and has not asked the server since: the server reports no further change of it.
+    pub changed: bool,
     /// The server may keep the key for longer than the client believes.
     pub outlasts: bool,
     /// This client itself takes the lock away by force.
     pub forced: bool,
     /// `None`: the owner has had no token.
     pub tokens: Option<Box<Tokens>>,
+}
+
+/// The owners to which a change of one key may matter.
+#[derive(Default)]
+pub struct Sharers {
+    pub keys: SmallVec<[usize; 2]>,
+    /// This client has changed the key, and none of them has asked the server since: each will.
+    pub all_ask: bool,
 }
 
 /// The fencing tokens of an owner. A repeated acquire that finds the owner's field compares its token with the newest.
@@ -139,7 +149,8 @@ impl Holds {
     /// The owners that hold something of that name now.
     pub fn owners(&self, name: &str, now: Instant) -> Vec<i64> {
         let has = |owned: &&Owned| owned.live() > 0 && owned.deadline > now;
-        let owned = self.names.get(name).into_iter().flatten().map(|key| &self.owned[*key]);
+        let keys = self.names.get(name).into_iter().flat_map(|sharers| &sharers.keys);
+        let owned = keys.map(|key| &self.owned[*key]);
         owned.filter(has).map(|owned| owned.claim.owner).collect()
     }
 
@@ -193,6 +204,7 @@ impl Owned {
             incarnation,
             due: None,
             suspected: false,
+            changed: false,
             outlasts: false,
             forced: false,
             tokens: None,
@@ -202,6 +214,11 @@ impl Owned {
     /// The names of the keys on the server whose change may be the loss of a hold.
     pub fn names(&self) -> impl Iterator<Item = &Arc<str>> {
         std::iter::once(&self.claim.name).chain(&self.shared)
+    }
+
+    /// The key that decides whether the holds last.
+    pub fn decides(&self) -> &Arc<str> {
+        self.shared.as_ref().unwrap_or(&self.claim.name)
     }
 
     pub fn live(&self) -> u32 {

@@ -116,3 +116,97 @@ fn a_renewal_that_another_call_of_its_owner_was_in_the_way_of_goes_out_once_that
         assert!(asked(&mut holds, due, true).is_empty(), "it is renewed");
     }
 }
+
+/// Answers the questions that are due.
+fn answered(holds: &mut Holds, now: Instant) -> usize {
+    let asks = asked(holds, now, true);
+    holds.answered(&asks, &"1".repeat(asks.len()), 0, true, now, now);
+    asks.len()
+}
+
+fn shared() -> Option<String> {
+    Some("shared".into())
+}
+
+#[test]
+fn changes_by_the_client_itself_in_a_row_make_one_look_soon_after_the_first() {
+    type Change = fn(&mut Holds, Instant);
+    let extended: Change = |holds, now| holds.lengthen(&claim(), 1000 * SECOND, now, now);
+    let taken_again: Change = |holds, now| {
+        holds.taken(&claim(), || None, Some(SECOND), 0, now, now);
+    };
+    let released: Change = |holds, now| {
+        let number = holds.taken(&claim(), || None, Some(SECOND), 0, now, now);
+        holds.released(&claim(), number, false, now);
+    };
+    let of_another: Change = |holds, now| {
+        let other = Claim::new("plain", "n".into(), 2);
+        let number = holds.taken(&other, || None, Some(SECOND), 0, now, now);
+        holds.released(&other, number, true, now);
+    };
+    let start = Instant::now();
+    let changes = [("extended", extended), ("taken", taken_again), ("released", released), ("another's", of_another)];
+    for (title, change) in changes {
+        let mut holds = held(start);
+        assert_eq!(answered(&mut holds, start + SECOND), 1, "{title}: it lasts");
+        for round in 1..5 {
+            let begun = start + 10 * round * SECOND;
+            for ms in 0..95 {
+                change(&mut holds, begun + Duration::from_millis(ms));
+                assert_eq!(answered(&mut holds, begun + Duration::from_millis(ms)), 0, "{title}: look by look");
+            }
+            assert_eq!(answered(&mut holds, begun + Duration::from_millis(125)), 1, "{title}: the server is deaf");
+            assert_eq!(answered(&mut holds, begun + 9 * SECOND), 0, "{title}: nothing has changed since");
+        }
+    }
+}
+
+#[test]
+fn a_change_by_the_client_itself_while_the_server_is_asked_outlasts_the_answer() {
+    let start = Instant::now();
+    let mut holds = held(start);
+    let asks = asked(&mut holds, start + SECOND, true);
+    holds.changed("n", start + SECOND);
+    holds.answered(&asks, "1", 0, true, start + SECOND, start + SECOND);
+    assert_eq!(answered(&mut holds, start + 2 * SECOND), 1, "the question may have come before the change");
+    assert_eq!(answered(&mut holds, start + 900 * SECOND), 0, "nothing has changed since");
+}
+
+#[test]
+fn each_owner_that_shares_a_key_looks_once_a_second_at_most_however_often_the_client_changes_it() {
+    let start = Instant::now();
+    let mut holds = Holds::new("u".into(), WATCHDOG);
+    let taken = |holds: &mut Holds, owner, now| {
+        holds.taken(&Claim::new("permit", "n".into(), owner), shared, Some(1000 * SECOND), 0, now, now)
+    };
+    for owner in 0..3 {
+        taken(&mut holds, owner, start);
+    }
+    assert_eq!(answered(&mut holds, start + SECOND), 3, "they last");
+    let mut looks = 0;
+    for ms in 1000..5000 {
+        let now = start + Duration::from_millis(ms);
+        let other = Claim::new("permit", "n".into(), 7);
+        let number = holds.taken(&other, shared, Some(SECOND), 0, now, now);
+        holds.released(&other, number, true, now);
+        looks += answered(&mut holds, now);
+    }
+    assert!((9..=12).contains(&looks), "{looks} looks of three owners in four seconds");
+    assert_eq!(answered(&mut holds, start + 6 * SECOND), 3, "each looks after the last change");
+    assert_eq!(answered(&mut holds, start + 900 * SECOND), 0, "nothing has changed since");
+}
+
+#[test]
+fn a_short_hold_is_not_looked_at_however_often_its_owner_takes_the_lock_in_it() {
+    let start = Instant::now();
+    let mut holds = Holds::new("u".into(), WATCHDOG);
+    for round in 0..100 {
+        let begun = start + round * SECOND;
+        let outer = holds.taken(&claim(), || None, None, 0, begun, begun);
+        let inner = holds.taken(&claim(), || None, None, 0, begun, begun + Duration::from_millis(10));
+        holds.released(&claim(), inner, false, begun + Duration::from_millis(50));
+        assert_eq!(answered(&mut holds, begun + Duration::from_millis(98)), 0, "round {round}");
+        holds.released(&claim(), outer, true, begun + Duration::from_millis(99));
+        assert_eq!(answered(&mut holds, begun + SECOND - Duration::from_millis(1)), 0, "round {round}");
+    }
+}

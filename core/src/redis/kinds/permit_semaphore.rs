@@ -120,6 +120,10 @@ impl Kind for Permits {
         PermitId::of(owner).halves().to_vec()
     }
 
+    fn shared_key(&self, name: &str) -> Option<String> {
+        Some(leases(name))
+    }
+
     fn wake(&self, name: &str, _: &str) -> Wake {
         Wake::message(channel(name))
     }

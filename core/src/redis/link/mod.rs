@@ -21,6 +21,7 @@ pub mod wakes;
 
 use connection::encoding::{is_half_done, no_script};
 pub use connection::first::{BATCH, First, Firsts, MOST_IN_FLIGHT};
+use connection::server::MOVING;
 use connection::wire::How;
 use failover::incarnation::Incarnations;
 use failover::quarantine::Longest;
@@ -53,6 +54,27 @@ pub enum Outcome {
     },
     /// The server refused the call, and would refuse it again.
     Refused(Error),
+}
+
+impl Outcome {
+    /// Tells whether the server could not carry out the call because the keys of a slot are at two servers meanwhile.
+    pub fn is_split(&self) -> bool {
+        match self {
+            Outcome::Unsent(Error::Refused { code, .. }) => code == "TRYAGAIN",
+            Outcome::Unknown { error: Error::Unavailable { cause, .. }, .. } => cause == MOVING,
+            _ => false,
+        }
+    }
+}
+
+/// Whether a server reports changes of the keys of a call from then on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reports {
+    Yes,
+    /// It cannot.
+    No,
+    /// The server is only about to get the slot: the one extra command of the call was needed for that.
+    NotYet,
 }
 
 /// A sent call with an unknown outcome.
@@ -134,7 +156,7 @@ impl Link {
         match &self.way {
             Way::One(node) => stays(node.run(call, limits, earlier, How::Plain).await),
             // The box keeps the future of a call to one server small.
-            Way::Many(topology) => Box::pin(topology.run(call, limits, earlier, false)).await,
+            Way::Many(topology) => Box::pin(topology.run(call, limits, earlier, false)).await.0,
         }
     }
 
@@ -168,9 +190,12 @@ impl Link {
     }
 
     /// As [`Link::run`]; from then on the server reports changes of the keys that the call reads last, if it can.
-    pub async fn run_told(&self, call: &Call, limits: Limits) -> Outcome {
+    pub async fn run_told(&self, call: &Call, limits: Limits) -> (Outcome, Reports) {
         match &self.way {
-            Way::One(node) => stays(node.multiplexed.run(call, limits, &[], How::Told).await),
+            Way::One(node) => {
+                let outcome = stays(node.multiplexed.run(call, limits, &[], How::Told).await);
+                (outcome, if node.multiplexed.tells() { Reports::Yes } else { Reports::No })
+            }
             Way::Many(topology) => Box::pin(topology.run(call, limits, &[], true)).await,
         }
     }
@@ -181,14 +206,6 @@ impl Link {
         match &self.way {
             Way::One(node) => node.is_absent(),
             Way::Many(_) => false,
-        }
-    }
-
-    /// Tells whether the server of that [`Link::slot_of_key`] reports changed keys over its present connection.
-    pub fn tells(&self, slot: u16) -> bool {
-        match &self.way {
-            Way::One(node) => node.multiplexed.tells(),
-            Way::Many(topology) => topology.map().owner(slot).is_some_and(|node| node.multiplexed.tells()),
         }
     }
 

@@ -22,6 +22,9 @@ impl Target {
     /// Interprets the reply to such a call.
     pub fn told(&self, call: &Call, reply: Reply) -> Result<Answer> {
         self.forget(call);
+        if call.changes() {
+            self.changed_shared();
+        }
         let mut numbers = reply.numbers.iter().copied();
         match reply.code {
             Code::Done | Code::NotNow => Ok(Answer {
@@ -89,6 +92,7 @@ impl Target {
                 return;
             };
             target.behind(&call, copies).await;
+            target.changed_shared();
         })
     }
 

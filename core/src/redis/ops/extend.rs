@@ -40,8 +40,10 @@ impl Target {
                 };
                 self.redis.holds(|holds| holds.outlasts(&self.claim));
                 // A copy may still come, and change the end of the key: no newer hold may begin before that is over.
+                let target = self.clone();
                 self.redis.io.spawn_present(async move {
                     sleep_until(over.into()).await;
+                    target.changed();
                     drop(entry);
                 });
                 return Err(error);

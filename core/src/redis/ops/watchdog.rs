@@ -18,7 +18,7 @@ use crate::redis::Redis;
 use crate::redis::kinds::script::Call;
 use crate::redis::kinds::{self, Kind, KindRow, multi};
 use crate::redis::link::wakes::{Suspects, Wakes};
-use crate::redis::link::{Limits, Outcome};
+use crate::redis::link::{Limits, Outcome, Reports};
 
 /// The most names in one round.
 const MOST: usize = 400;
@@ -131,30 +131,59 @@ fn add(redis: &Redis, batches: &mut Vec<Batch>, entrance: &mut Entrance, claim: 
 
 /// Asks about one batch. Owners may release its holds as soon as it ends, even if other batches take longer.
 async fn ask_about(redis: &Arc<Redis>, batch: Batch) {
+    let is_split = ask(redis, &batch.call, &batch.asks).await;
+    if !is_split || batch.asks.len() == 1 {
+        return;
+    }
+    // While a slot moves, no server takes a call about keys of which it has only some. One key is at one server.
+    let single = |(ask_of, claim): (&Ask, Option<Claim>)| {
+        let claim = claim?;
+        let mut call = batch.kind.renew(&redis.uuid, batch.lease_ms, false)?;
+        batch.kind.renew_also(&mut call, &redis.uuid, &claim.name, claim.owner);
+        let redis = redis.clone();
+        let ask_of = *ask_of;
+        Some(tasks::spawn(async move { ask(&redis, &call, &[ask_of]).await }))
+    };
+    let claims = redis.holds(|holds| holds.claims_of(&batch.asks));
+    let asking: Vec<_> = batch.asks.iter().zip(claims).filter_map(single).collect();
+    for asked in asking {
+        let _ = asked.await;
+    }
+}
+
+/// Sends a call about these holds. True: its keys are at two servers.
+async fn ask(redis: &Arc<Redis>, call: &Call, asks: &[Ask]) -> bool {
     // The answer still counts within this time, and if none comes there is time for two more rounds.
     let response = (redis.config.watchdog / 3).min(redis.config.response_timeout).max(LEAST);
     let limits = Limits { response, window: response };
     let mut sent = Instant::now();
-    let mut outcome = redis.link.run_told(&batch.call, limits).await;
+    let (mut outcome, mut reports) = redis.link.run_told(call, limits).await;
     if matches!(outcome, Outcome::TooLate) {
         // The server ignored the call, and told its time: a second call comes in time.
         sent = Instant::now();
-        outcome = redis.link.run_told(&batch.call, limits).await;
+        (outcome, reports) = redis.link.run_told(call, limits).await;
     }
+    let is_split = outcome.is_split();
     // Without an answer the state is unknown: the watchdog tries again a tenth of the lease later.
     match outcome {
         Outcome::Reply(reply) => {
-            tracing::debug!(target: "redlatch::renew", "{} holds are asked about", batch.asks.len());
+            tracing::debug!(target: "redlatch::renew", "{} holds are asked about", asks.len());
             let states = reply.text().unwrap_or_default();
             let incarnation = redis.link.incarnation();
-            let tells = redis.link.tells(batch.slot);
-            redis.holds(|holds| holds.answered(&batch.asks, &states, incarnation, tells, sent, Instant::now()));
+            redis.holds(|holds| {
+                let now = Instant::now();
+                holds.answered(asks, &states, incarnation, reports == Reports::Yes, sent, now);
+                if reports == Reports::NotYet {
+                    holds.ask_again(asks, now);
+                }
+            });
         }
         Outcome::Refused(error) => {
-            tracing::warn!(target: "redlatch::renew", "{} holds are not renewed: {error}", batch.asks.len())
+            tracing::warn!(target: "redlatch::renew", "{} holds are not renewed: {error}", asks.len())
         }
         outcome => {
-            tracing::debug!(target: "redlatch::renew", "{} holds are not renewed: {outcome:?}", batch.asks.len())
+            tracing::debug!(target: "redlatch::renew", "{} holds are not renewed: {outcome:?}", asks.len())
         }
     }
+    is_split
 }

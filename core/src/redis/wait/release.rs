@@ -177,6 +177,7 @@ impl Target {
             if let Ok(call) = target.call(Op::Release, &Inputs { leave, lease_ms: 0, ..target.inputs() }) {
                 let _ = after(&target.redis, &call, RetryLimits { give_up, ..target.retry_limits(None) }, None, copies)
                     .await;
+                target.changed();
             }
         })
     }

@@ -29,6 +29,9 @@ use crate::redis::link::topology::sharding::Sharding;
 use crate::redis::link::{Elsewhere, Outcome};
 use crate::request::error::{Error, ServerError, Source};
 
+/// The cause of an error: the call needs keys that are at two servers meanwhile.
+pub const MOVING: &str = "is giving the slot to another server";
+
 pub struct Server {
     pub sharding: Arc<Sharding>,
     login: Arc<Login>,
@@ -194,7 +197,7 @@ impl Server {
 
     /// The error of a call whose slot is moving to another server.
     pub fn moving(&self) -> Error {
-        self.unavailable("is giving the slot to another server", false)
+        self.unavailable(MOVING, false)
     }
 
     /// The error of a broken connection.

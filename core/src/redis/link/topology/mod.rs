@@ -15,7 +15,7 @@ use super::topology::map::Map;
 use super::topology::refresh::Keeper;
 use super::topology::sentinels::Sentinels;
 use super::topology::sharding::Sharding;
-use super::{Elsewhere, Limits, Outcome, Sent};
+use super::{Elsewhere, Limits, Outcome, Reports, Sent};
 use crate::base::clock::Instant;
 use crate::base::tasks;
 use crate::config::Config;
@@ -110,15 +110,29 @@ impl Topology {
         self.knows_what_belongs_together() && node().is_some_and(|node| node.is_likely_within(inside))
     }
 
-    pub async fn run(self: &Arc<Self>, call: &Call, limits: Limits, earlier: &[Sent], told: bool) -> Outcome {
-        let outcome = self.send(call, limits, earlier, told).await;
+    /// `told`: the server is to report changes from then on. The answer says whether it does.
+    pub async fn run(
+        self: &Arc<Self>,
+        call: &Call,
+        limits: Limits,
+        earlier: &[Sent],
+        told: bool,
+    ) -> (Outcome, Reports) {
+        let mut reports = Reports::No;
+        let outcome = self.send(call, limits, earlier, told.then_some(&mut reports)).await;
         if matches!(outcome, Outcome::Unsent(_) | Outcome::Unknown { .. }) {
             self.keep_a_while();
         }
-        outcome
+        (outcome, reports)
     }
 
-    async fn send(self: &Arc<Self>, call: &Call, limits: Limits, earlier: &[Sent], told: bool) -> Outcome {
+    async fn send(
+        self: &Arc<Self>,
+        call: &Call,
+        limits: Limits,
+        earlier: &[Sent],
+        told: Option<&mut Reports>,
+    ) -> Outcome {
         let end = Instant::now() + limits.response;
         if !self.knows_what_belongs_together()
             && let Err(error) = self.owner(0, end).await
@@ -130,7 +144,8 @@ impl Topology {
             Err(error) => return Outcome::Refused(error),
         };
         let mut to = self.owner(slot, end).await;
-        let mut how = if told { How::Told } else { How::Plain };
+        let usual = if told.is_some() { How::Told } else { How::Plain };
+        let mut how = usual;
         for _ in 0..HOPS {
             let node = match to {
                 Ok(node) => node,
@@ -140,11 +155,18 @@ impl Topology {
             match node.run(call, Limits { response, ..limits }, earlier, how).await {
                 Ok(outcome) => {
                     self.judge(&node, &outcome);
+                    if let Some(reports) = told {
+                        *reports = match how {
+                            How::Asking => Reports::NotYet,
+                            _ if node.multiplexed.tells() => Reports::Yes,
+                            _ => Reports::No,
+                        };
+                    }
                     return outcome;
                 }
                 Err(elsewhere) => {
                     self.told(&node, slot, &elsewhere);
-                    how = if elsewhere.ask { How::Asking } else { How::Plain };
+                    how = if elsewhere.ask { How::Asking } else { usual };
                     to = if call.grants && !elsewhere.ask {
                         self.owner(slot, end).await
                     } else {
