@@ -4,7 +4,7 @@ use std::sync::mpsc;
 
 use redlatch::ffi::{Border, Look, Member, Op, Request, Rule};
 use redlatch::{Client, Error, Holds, LostReason};
-use redlatch_tests::{Direction, PATIENCE, Proxy, Server};
+use redlatch_tests::{Direction, PATIENCE, Proxy, Server, given_up};
 
 use crate::{eventually, ms, secs};
 
@@ -164,4 +164,63 @@ fn a_release_under_way_ends_although_its_group_is_dropped_and_every_client_close
         assert!(released.is_ok(), "{rule:?}: {released:?}");
         closing.into_iter().for_each(|closing| closing.join().expect("no panic"));
     }
+}
+
+#[test]
+fn a_release_beside_an_acquire_that_is_given_up_frees_the_group() {
+    let server = Server::start();
+    let mut view = server.view();
+    for rule in [Rule::All, Rule::Majority] {
+        let lock = of_three(&server, rule);
+        let request = |op| Request { wait: Some(secs(20)), ..Request::new(op, "plain", "n", 1) };
+        for round in 0..100 {
+            lock.run_blocking(request(Op::Acquire)).expect("free");
+            let release = || drop(lock.run_blocking(request(Op::Release)).expect("held"));
+            given_up(&lock, request(Op::Acquire), ms(1) * (round / 2) / 10, round % 2 == 0, release);
+            eventually(|| NAMES.iter().all(|name| !view.exists(name)));
+        }
+    }
+}
+
+#[test]
+fn an_acquire_of_a_group_that_is_given_up_ends_no_hold_that_its_owner_has() {
+    let server = Server::start();
+    let mut view = server.view();
+    for rule in [Rule::All, Rule::Majority] {
+        let lock = of_three(&server, rule);
+        let request = |op| Request { wait: Some(secs(20)), ..Request::new(op, "plain", "n", 1) };
+        let outer = lock.run_blocking(request(Op::Acquire)).expect("free").number as u64;
+        for round in 0..100 {
+            lock.run_blocking(request(Op::Acquire)).expect("held by its owner");
+            let release = || drop(lock.run_blocking(request(Op::Release)).expect("held"));
+            given_up(&lock, request(Op::Acquire), ms(1) * (round / 2) / 10, round % 2 == 0, release);
+            eventually(|| lock.run_blocking(request(Op::Inspect)).expect("answered").items == [1]);
+            assert!(matches!(lock.look(outer), Look::Held { .. }), "{rule:?}, round {round}");
+        }
+        lock.run_blocking(Request { hold: outer, ..request(Op::Release) }).expect("held");
+        eventually(|| NAMES.iter().all(|name| !view.exists(name)));
+    }
+}
+
+#[test]
+fn the_longest_lease_of_a_lock_is_the_longest_of_several_locks_too() {
+    let server = Server::start();
+    let client = Client::connect(&server.url()).expect("a good URL");
+    let lease = secs(100 * 365 * 24 * 3600);
+    for wait in [0, 1] {
+        let all = client.multi_lock([client.lock("a"), client.lock("b")]).lease(lease).wait(secs(wait));
+        all.blocking().acquire().expect("free").release().expect("held");
+    }
+}
+
+#[test]
+fn an_answer_without_a_count_is_no_count() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let client = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
+    let all = client.multi_lock([client.lock("a"), client.lock("b")]);
+    all.clone().blocking().is_locked().expect("answered");
+    proxy.answer_to("\r\na\r\n", b"*1\r\n:1\r\n");
+    let said = all.blocking().is_locked();
+    assert!(said.is_ok() && proxy.struck() > 0, "{said:?}");
 }

@@ -31,6 +31,7 @@ mod lost;
 mod models;
 mod multi;
 mod nothing_listens;
+mod outages;
 mod own_calls;
 mod passing;
 mod permit_semaphore;

@@ -4,8 +4,9 @@
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use redlatch::kinds::{ALL, Traits};
-use redlatch::{Answer, Client, Look, Op, Request};
+use redlatch::Client;
+use redlatch::ffi::kinds::{ALL, Traits};
+use redlatch::ffi::{Answer, Border, Look, Op, Request};
 use redlatch_tests::{Server, View, all_at_once, eventually, kinds, secs};
 
 /// A client whose renewals, and whose looks after a failed one, come long after a test.
@@ -112,7 +113,7 @@ fn is_told_after(server: &Server, kind: &'static str, change: &Change, lease: Op
     assert!(is_held(), "{what}: the lock is lost before its key is");
     view.command::<()>(&["DEL", if kind == "permit" { "{n}:timeout" } else { "n" }]);
     eventually(&format!("the news that the lock is lost: {what}"), || (!is_held()).then_some(()));
-    client.close(false);
+    client.close_blocking(redlatch::Holds::Keep);
 }
 
 #[test]

@@ -7,6 +7,7 @@ pub use row::Row;
 
 mod exclusion;
 mod fairness;
+mod given_up;
 mod leases;
 mod row;
 mod twins;
@@ -51,9 +52,16 @@ fn keep(promise: &Promise, check: impl Fn(&Row) + Sync) {
 #[test]
 fn every_kind_has_promises_to_keep_and_every_promise_a_kind() {
     let promises = || {
-        [exclusion::PROMISES, fairness::PROMISES, leases::PROMISES, twins::PROMISES, waiting::PROMISES]
-            .into_iter()
-            .flatten()
+        [
+            exclusion::PROMISES,
+            fairness::PROMISES,
+            given_up::PROMISES,
+            leases::PROMISES,
+            twins::PROMISES,
+            waiting::PROMISES,
+        ]
+        .into_iter()
+        .flatten()
     };
     assert!(locks().all(|KindRow { traits, .. }| traits.held), "kinds without holders have promises of their own");
     for KindRow { traits, .. } in locks() {

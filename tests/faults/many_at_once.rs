@@ -88,7 +88,7 @@ fn many_tasks_share_a_connection_that_ends_with_the_client() {
                 guard.release().await.expect("held");
             }
             names().for_each(|name| nothing_is_left(&mut view, &name));
-            client.close_blocking(Holds::Release);
+            client.close(Holds::Release).await;
             eventually("the end of its connections", || (view.clients() == 1).then_some(()));
         });
     }

@@ -20,7 +20,7 @@ const LOSES_PERMITS: [(&str, f64); 3] = [("force", 0.0), ("extend shorter", 0.0)
 /// After this time from its beginning, every delayed copy of an operation is late.
 const LATE: Duration = Duration::from_millis(4500);
 /// How many ms a call of these clients may be remembered.
-const REMEMBERED: i64 = 20_000;
+const REMEMBERED: i64 = 600_000;
 
 impl Scene<'_> {
     /// Returns every violation.

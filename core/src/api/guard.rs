@@ -46,7 +46,7 @@ impl Guard {
     pub(crate) fn new(client: Client, request: Request, taken: &Answer) -> Self {
         Guard {
             on_lost: OnLost::default(),
-            hold: Hold::new(client, request, taken),
+            hold: Hold::new(client, Op::Release, request, taken),
             token: taken.items.first().copied(),
         }
     }

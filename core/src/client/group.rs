@@ -17,12 +17,12 @@ use crate::client::hold::Hold;
 use crate::client::state::ClientState;
 use crate::config::Config;
 use crate::engine::Engine;
-use crate::engine::holds::REMEMBER;
+use crate::engine::holds::{Meant, REMEMBER};
 
 use crate::request::error::{Error, Loss, Result};
 use crate::request::names::shown;
 use crate::request::owner::OwnerField;
-use crate::request::{Answer, Done, Look, Op, Request};
+use crate::request::{Answer, Done, Look, Op, Request, given_back};
 
 mod all;
 mod hold;
@@ -140,6 +140,7 @@ impl Group {
                 _ = &mut cancelled => Err(Error::Cancelled),
             },
             Op::Release => self.release(state, request).await,
+            Op::GiveBack => given_back(self.release(state, request).await),
             Op::Extend => self.held(state, request)?.extend(request).await,
             Op::Inspect => self.inspect(request).await,
             Op::ForceRelease | Op::Ping => {
@@ -206,11 +207,11 @@ impl Group {
         let of = self.of(request.owner);
         let leaving = {
             let mut groups = state.groups();
-            let number = if request.hold == 0 { groups.latest(&of) } else { Some(request.hold) };
+            let number = groups.meant(&of, Meant::from(request));
             number.and_then(|number| Some((number, groups.leave(&of, number)?)))
         };
         let Some((number, (held, left))) = leaving else { return Err(self.gone(state, &of, request)) };
-        let released = held.release(request.response_timeout, request.retry_for).await;
+        let released = held.release(request.op, request.response_timeout, request.retry_for).await;
         let loss = match &released {
             Err(Error::Lost(loss)) => Some(&**loss),
             _ => None,
@@ -243,7 +244,8 @@ impl Group {
         for answer in self.everywhere(request).await? {
             match answer {
                 Some(Answer { number, items, .. }) => {
-                    seen.push((if number == -1 { i64::MAX } else { number }, items[0]))
+                    let count = items.first().copied().unwrap_or_default();
+                    seen.push((if number == -1 { i64::MAX } else { number }, count))
                 }
                 None => seen.push((-2, 0)),
             }
@@ -427,7 +429,8 @@ impl Member {
     async fn take(&self, request: &Request, wait: Duration, lease: Option<Duration>) -> Result<Option<Hold>> {
         let request = Request { op: Op::Acquire, wait: Some(wait), lease, ..self.request(request) };
         let answer = self.client.run(request.clone()).await?;
-        Ok(answer.done.then(|| Hold::new(self.client.clone(), request, &answer)))
+        // Until a caller has the group, each part goes back as a hold that no caller had.
+        Ok(answer.done.then(|| Hold::new(self.client.clone(), Op::GiveBack, request, &answer)))
     }
 }
 

@@ -12,9 +12,9 @@ pub struct Hold {
 }
 
 impl Hold {
-    /// The hold that the acquire `request` has `taken`.
-    pub fn new(client: Client, request: Request, taken: &Answer) -> Self {
-        let release = Request { op: Op::Release, hold: taken.number as u64, ..request };
+    /// The hold that the acquire `request` has `taken`. `op` gives it back.
+    pub fn new(client: Client, op: Op, request: Request, taken: &Answer) -> Self {
+        let release = Request { op, hold: taken.number as u64, ..request };
         Hold { client, release, released: false }
     }
 

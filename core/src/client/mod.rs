@@ -265,7 +265,7 @@ impl Client {
     /// Releases the lock that an acquire took for a caller that is gone.
     fn give_back(&self, request: &Request, result: Result<Answer>) {
         if let (Op::Acquire, Ok(Answer { done: true, number, .. })) = (request.op, result) {
-            self.give_up(Request { op: Op::Release, hold: number as u64, ..request.clone() });
+            self.give_up(Request { op: Op::GiveBack, hold: number as u64, ..request.clone() });
         }
     }
 
@@ -375,7 +375,7 @@ impl Client {
     /// The client does not end before the returned guard is dropped.
     fn ready(&self, request: &Request) -> Result<(&Arc<ClientState>, Present<&Presence>)> {
         let state = self.state()?;
-        let comes_in_late = matches!(request.op, Op::Release | Op::Watch);
+        let comes_in_late = matches!(request.op, Op::Release | Op::GiveBack | Op::Watch);
         let present = state.io.presence.enter(comes_in_late).ok_or_else(|| state.redis.closed_error())?;
         request.check()?;
         state.start()?;

@@ -20,6 +20,7 @@ mod belief;
 mod due;
 mod owned;
 pub mod past;
+pub mod stand_ins;
 mod timetable;
 
 #[cfg(test)]
@@ -38,7 +39,7 @@ use past::Past;
 use timetable::Timetable;
 
 pub use due::Ask;
-pub use owned::{Lapsed, Leaving, SHORT, believed, lease_for};
+pub use owned::{Lapsed, Leaving, Meant, SHORT, believed, lease_for};
 
 /// The time for which a lost hold still counts as its owner's latest: the one that a release without a number means.
 pub const REMEMBER: Duration = Duration::from_secs(600);
@@ -180,6 +181,7 @@ impl Holds {
             return Err(Lapsed { loss: Box::new(self.loss(claim, &lost, now)), outlasts });
         }
         let Some(owned) = self.of(claim) else { return Ok(None) };
+        let is_latest = number == 0;
         let found = match number {
             0 => owned.holds.last(),
             _ => owned.holds.iter().find(|hold| hold.number == number),
@@ -196,7 +198,11 @@ impl Holds {
         let lease = if renewed { self.watchdog } else { Duration::ZERO };
         let leave = others().filter(|hold| hold.lost.is_none() || hold.abandoned).count() as u32;
         self.tell("leaving", owned, number, None, 0);
-        Ok(Some(Leaving { number, leave, lease, since: owned.acquired }))
+        let leaving = Leaving { number, leave, lease, since: owned.acquired };
+        if is_latest && leave > 0 {
+            self.stands_in(claim, number);
+        }
+        Ok(Some(leaving))
     }
 
     /// Notes a hold that the server released; `is_last`: the server has nothing of the owner any more.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::base::clock::Instant;
 use crate::engine::claim::Claim;
+use crate::engine::holds::Meant;
 use crate::engine::{Engine, WINDOW};
 use crate::redis::Redis;
 use crate::redis::kinds::script::Call;
@@ -14,7 +15,7 @@ use crate::redis::target::{Releasing, Target};
 use crate::redis::wait::acquire;
 use crate::redis::wait::lines::Waiter;
 use crate::request::error::{Error, Loss, Result};
-use crate::request::{Answer, Done, Look, Op, Request};
+use crate::request::{Answer, Done, Look, Op, Request, given_back};
 
 impl Engine for Arc<Redis> {
     fn start(&self, inside: Duration, ticket: u64, request: Request, done: Done) -> Option<Result<Answer>> {
@@ -85,7 +86,10 @@ fn plainly(redis: &Arc<Redis>, done: Done) -> Done {
 fn start(target: Target, inside: Duration, ticket: u64, request: Request, done: Done) -> Option<Result<Answer>> {
     match request.op {
         Op::Acquire => acquire::start(Waiter::new(target, ticket, &request, done), inside),
-        Op::Release if target.row.traits.held => release(target, ticket, request.hold, done),
+        Op::Release if target.row.traits.held => release(target, ticket, Meant::from(&request), done),
+        Op::GiveBack if target.row.traits.held => {
+            release(target, ticket, Meant::from(&request), giving_back(done)).map(given_back)
+        }
         Op::Extend if !target.row.traits.held => ask(target, ticket, Op::Extend, done),
         Op::ForceRelease | Op::Delete | Op::Extend | Op::Ping | Op::Keys | Op::Watch | Op::Expiry | Op::Deletion => {
             submit(target, ticket, request, done);
@@ -99,7 +103,10 @@ fn submit(target: Target, ticket: u64, request: Request, done: Done) {
     let redis = target.redis.clone();
     match request.op {
         Op::Acquire => acquire::submit(Waiter::new(target, ticket, &request, done)),
-        Op::Release if target.row.traits.held => submit_release(target, ticket, request.hold, done),
+        Op::Release if target.row.traits.held => submit_release(target, ticket, Meant::from(&request), done),
+        Op::GiveBack if target.row.traits.held => {
+            submit_release(target, ticket, Meant::from(&request), giving_back(done))
+        }
         Op::ForceRelease => spawn(&redis, ticket, done, async move { target.force_release().await }),
         Op::Delete => spawn(&redis, ticket, done, async move { target.delete().await }),
         Op::Extend if target.row.traits.held => {
@@ -117,13 +124,17 @@ fn submit(target: Target, ticket: u64, request: Request, done: Done) {
     }
 }
 
-fn release(target: Target, ticket: u64, number: u64, done: Done) -> Option<Result<Answer>> {
+fn giving_back(done: Done) -> Done {
+    Box::new(move |result| done(given_back(result)))
+}
+
+fn release(target: Target, ticket: u64, meant: Meant, done: Done) -> Option<Result<Answer>> {
     let redis = target.redis.clone();
     let Some(entry) = redis.gates.try_enter(&target.claim) else {
-        spawn(&redis, ticket, done, async move { target.release(number, None, Instant::now()).await });
+        spawn(&redis, ticket, done, async move { target.release(meant, None, Instant::now()).await });
         return None;
     };
-    let releasing = match target.releasing(number, entry) {
+    let releasing = match target.releasing(meant, entry) {
         Ok(releasing) => releasing,
         Err(error) => return Some(Err(error)),
     };
@@ -132,40 +143,40 @@ fn release(target: Target, ticket: u64, number: u64, done: Done) -> Option<Resul
     match redis.link.run_direct(&releasing.call, limits) {
         Some(Outcome::Reply(reply)) => Some(target.released(releasing, reply, sent, false)),
         None => {
-            let_go(target, number, releasing, Caller::new(&redis, ticket, done));
+            let_go(target, meant, releasing, Caller::new(&redis, ticket, done));
             None
         }
         Some(outcome) => {
             let first = Box::new((releasing, Some((outcome, sent))));
-            spawn(&redis, ticket, done, async move { target.release(number, Some(first), sent).await });
+            spawn(&redis, ticket, done, async move { target.release(meant, Some(first), sent).await });
             None
         }
     }
 }
 
-fn submit_release(target: Target, ticket: u64, number: u64, done: Done) {
+fn submit_release(target: Target, ticket: u64, meant: Meant, done: Done) {
     let redis = target.redis.clone();
     let Some(entry) = redis.gates.try_enter(&target.claim) else {
-        return spawn(&redis, ticket, done, async move { target.release(number, None, Instant::now()).await });
+        return spawn(&redis, ticket, done, async move { target.release(meant, None, Instant::now()).await });
     };
-    match target.releasing(number, entry) {
-        Ok(releasing) => let_go(target, number, releasing, Caller::new(&redis, ticket, done)),
+    match target.releasing(meant, entry) {
+        Ok(releasing) => let_go(target, meant, releasing, Caller::new(&redis, ticket, done)),
         Err(error) => done(Err(error)),
     }
 }
 
 /// Sends the first try of a release together with the first tries of other requests.
-fn let_go(target: Target, number: u64, releasing: Releasing, caller: Caller) {
+fn let_go(target: Target, meant: Meant, releasing: Releasing, caller: Caller) {
     let redis = target.redis.clone();
     let response = target.response;
     let since = Instant::now();
-    redis.first(Box::new(Letting { target, number, releasing, caller, since }), response);
+    redis.first(Box::new(Letting { target, meant, releasing, caller, since }), response);
 }
 
 /// The first try of a release on its way.
 struct Letting {
     target: Target,
-    number: u64,
+    meant: Meant,
     releasing: Releasing,
     caller: Caller,
     /// The time at which the call was ready.
@@ -178,13 +189,13 @@ impl First for Letting {
     }
 
     fn told(self: Box<Self>, tried: Option<(Outcome, Instant)>) {
-        let Letting { target, number, releasing, mut caller, since } = *self;
+        let Letting { target, meant, releasing, mut caller, since } = *self;
         match tried {
             Some((Outcome::Reply(reply), sent)) => caller.tell(target.released(releasing, reply, sent, false)),
             tried => {
                 let redis = target.redis.clone();
                 let first = Box::new((releasing, tried));
-                redis.spawn(async move { caller.tell(target.release(number, Some(first), since).await) });
+                redis.spawn(async move { caller.tell(target.release(meant, Some(first), since).await) });
             }
         }
     }

@@ -27,6 +27,8 @@ use crate::request::{Answer, Op, Request};
 pub use crate::redis::wait::release::Releasing;
 pub use crate::redis::wait::take::InFlight;
 
+/// The least time for which the server remembers a call that leaves no other trace: most outages are shorter.
+const KEEP: Duration = Duration::from_secs(600);
 /// The most semaphores without permits about which a client warns.
 const MOST_UNSET: usize = 1000;
 
@@ -139,7 +141,6 @@ impl Target {
         let name = &*self.claim.name;
         let owner = &*self.owner;
         let lease_ms = self.lease.as_millis() as u64;
-        let keep = 2 * (self.response + self.retry_for + self.redis.config.watchdog);
         Inputs {
             name,
             owner,
@@ -155,8 +156,14 @@ impl Target {
             holder: "",
             numbers: &self.numbers,
             request: if self.row.traits.held { String::new() } else { self.redis.request(name) },
-            keep_ms: keep.as_millis() as u64,
+            keep_ms: self.keep().as_millis() as u64,
         }
+    }
+
+    /// The time for which the server remembers a call that leaves no other trace: permits that it took unnoticed can be
+    /// given back that long.
+    pub fn keep(&self) -> Duration {
+        KEEP.max(2 * (self.response + self.retry_for + self.redis.config.watchdog))
     }
 
     pub fn call(&self, op: Op, inputs: &Inputs) -> Result<Call> {

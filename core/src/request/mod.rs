@@ -89,6 +89,11 @@ pub enum Op {
     /// `redis/ops/keys.rs`, and the other texts are the arguments of its command besides the keys of the object
     /// `Request::name`. `Answer::number` is the number in the reply, `Answer::texts` are the texts in it.
     Keys = 19,
+    /// As [`Op::Release`] of the hold `Request::hold`, for a hold whose caller never had it: the caller was gone when
+    /// the hold came. If a release without a number has taken that hold in place of an earlier one of its owner, the
+    /// earlier one ends instead. A hold that was lost, or that the client does not know, is no error: the answer is not
+    /// `done`.
+    GiveBack = 20,
 }
 
 impl Op {
@@ -114,6 +119,7 @@ impl Op {
             17 => Op::Set,
             18 => Op::Lease,
             19 => Op::Keys,
+            20 => Op::GiveBack,
             _ => {
                 return Err(Error::config(format!(
                     "operation {number} is unknown to this native library; use the one of the same release"
@@ -216,6 +222,14 @@ impl Answer {
 
     pub(crate) fn not_now() -> Self {
         Answer::default()
+    }
+}
+
+/// The result of [`Op::GiveBack`], from that of the release.
+pub(crate) fn given_back(result: Result<Answer>) -> Result<Answer> {
+    match result {
+        Err(Error::NotHeld { .. } | Error::Released { .. } | Error::Lost(_)) => Ok(Answer::not_now()),
+        result => result,
     }
 }
 

@@ -48,6 +48,7 @@ fn java_has_the_cores_number_of_every_operation() {
         ("SET", Op::Set),
         ("LEASE", Op::Lease),
         ("KEYS", Op::Keys),
+        ("GIVE_BACK", Op::GiveBack),
     ] {
         assert_eq!(constant(REQUEST, name), operation as i32, "{name}");
     }

@@ -145,7 +145,7 @@ pub fn receive<T>(waiting: &mut Receiver<T>, slice: Option<Duration>) -> Result<
 /// lease.
 fn give_back(client: &Client, request: &Request, result: Done) {
     if let Ok(Answer { done: true, number, .. }) = result {
-        let release = Request { op: Op::Release, hold: number.unsigned_abs(), ..request.clone() };
+        let release = Request { op: Op::GiveBack, hold: number.unsigned_abs(), ..request.clone() };
         let _ = client.run_blocking(release);
     }
 }

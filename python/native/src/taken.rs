@@ -32,7 +32,7 @@ impl Drop for Taken {
     fn drop(&mut self) {
         let Some(answer) = self.answer.take() else { return };
         if self.process == std::process::id() {
-            let release = Request { op: Op::Release, hold: answer.number.unsigned_abs(), ..self.request.clone() };
+            let release = Request { op: Op::GiveBack, hold: answer.number.unsigned_abs(), ..self.request.clone() };
             self.client.submit(self.client.ticket(), release, drop);
         }
     }

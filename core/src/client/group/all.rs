@@ -10,8 +10,8 @@ use crate::base::clock::Instant;
 use crate::client::state::ClientState;
 use crate::engine::holds::SHORT;
 use crate::engine::word::AN_ANSWER;
-use crate::request::Request;
 use crate::request::error::{Error, LostReason, Result};
+use crate::request::{LEASE_MAX, Op, Request};
 
 /// The time for each member that one round may hold some members while it waits for another. Another group may take the
 /// members in another order, and would wait for this one without end.
@@ -33,7 +33,7 @@ impl Group {
         let round = now + ROUND * self.members.len() as u32;
         let give_up = if once { now } else { end.map_or(round, |end| end.min(round)) };
         // The lease of the first member runs while the round waits for the others.
-        let lease = request.lease.map(|lease| lease + (give_up - now));
+        let lease = request.lease.map(|lease| (lease + (give_up - now)).min(LEASE_MAX));
         let mut taken = Vec::new();
         for member in &self.members {
             let asked = Instant::now();
@@ -77,7 +77,7 @@ impl Group {
         // end the same way.
         if lasts.is_err() && !(is_short && is_over) {
             let Request { response_timeout, retry_for, .. } = *request;
-            give_back(state, async move { held.release(response_timeout, retry_for).await }).await;
+            give_back(state, async move { held.release(Op::GiveBack, response_timeout, retry_for).await }).await;
             return match lasts {
                 // No other owner is in the way: the server does not answer.
                 Err(error) if error.is_for_now() => Err(error),

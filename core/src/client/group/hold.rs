@@ -14,7 +14,7 @@ use crate::base::tasks::boxed;
 use crate::client::hold::Hold;
 use crate::request::error::{Error, Loss, LostReason, Result};
 use crate::request::owner::OwnerField;
-use crate::request::{Answer, Look, Request};
+use crate::request::{Answer, Look, Op, Request};
 
 pub struct GroupHold {
     parts: Mutex<Vec<Option<Hold>>>,
@@ -183,10 +183,10 @@ impl GroupHold {
         matches!(*self.phase.borrow(), Phase::Releasing | Phase::Released(_))
     }
 
-    /// Gives every part back. It is lost if too few parts were held until then. Another error is none, unless more
+    /// Gives every part back, by `op`. It is lost if too few parts were held until then. Another error is none, unless more
     /// parts have one than may be missing. The time limits are those of the caller: an acquire has shorter ones for
     /// each member of a majority.
-    pub async fn release(&self, response_timeout: Option<Duration>, retry_for: Option<Duration>) -> Result<()> {
+    pub async fn release(&self, op: Op, response_timeout: Option<Duration>, retry_for: Option<Duration>) -> Result<()> {
         let before = self.look();
         let (mut given_back, need): (Vec<Hold>, usize) = {
             let mut parts = self.parts();
@@ -194,6 +194,7 @@ impl GroupHold {
             (parts.iter_mut().filter_map(Option::take).collect(), self.need(&parts))
         };
         for part in &mut given_back {
+            part.release.op = op;
             part.release.response_timeout = response_timeout;
             part.release.retry_for = retry_for;
         }

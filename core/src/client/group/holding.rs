@@ -8,7 +8,9 @@ use tokio::sync::oneshot;
 use super::hold::GroupHold;
 use super::responsiveness::Responsiveness;
 use crate::base::clock::Instant;
+use crate::engine::holds::Meant;
 use crate::engine::holds::past::Past;
+use crate::engine::holds::stand_ins::StandIns;
 use crate::request::Look;
 use crate::request::error::Loss;
 
@@ -19,6 +21,8 @@ pub struct Holding {
     held: HashMap<u64, (Of, Arc<GroupHold>)>,
     /// The holds of each owner that no release has asked for, the latest last.
     numbers: HashMap<Of, Vec<u64>>,
+    /// The holds that a release took as the latest, of owners that have others.
+    stand_ins: HashMap<Of, StandIns>,
     past: Past<Gone>,
     /// The sender that ends an acquire or a watch early, and whether the request is an acquire.
     running: HashMap<u64, (oneshot::Sender<()>, bool)>,
@@ -67,6 +71,28 @@ impl Holding {
         self.numbers.get(of)?.last().copied()
     }
 
+    /// The number of the hold that a release is for. What [`Meant::Untaken`] means, see
+    /// [`crate::engine::holds::Holds::instead_of`].
+    pub fn meant(&mut self, of: &Of, meant: Meant) -> Option<u64> {
+        let numbers = self.numbers.get(of).map_or(&[][..], Vec::as_slice);
+        let stand_ins = self.stand_ins.get_mut(of);
+        let ends = match meant {
+            Meant::Given(number) => return Some(number),
+            Meant::Latest => numbers.last(),
+            Meant::Untaken(number) if numbers.contains(&number) => return Some(number),
+            Meant::Untaken(number) if stand_ins.is_some_and(|stand_ins| stand_ins.take(number)) => {
+                numbers.iter().rev().find(|other| **other < number)
+            }
+            Meant::Untaken(_) => None,
+        };
+        let ends = ends.copied();
+        if numbers.len() > 1 {
+            let stand_ins = ends.map(|number| (number, self.stand_ins.entry(of.clone()).or_default()));
+            stand_ins.into_iter().for_each(|(number, stand_ins)| stand_ins.note(number));
+        }
+        ends
+    }
+
     /// Gives a hold of that owner to the first release that asks for it, and the number of holds that the owner keeps.
     pub fn leave(&mut self, of: &Of, number: u64) -> Option<(Arc<GroupHold>, usize)> {
         let held = self.get(number)?;
@@ -76,6 +102,7 @@ impl Holding {
         let left = numbers.len();
         if left == 0 {
             self.numbers.remove(of);
+            self.stand_ins.remove(of);
         }
         Some((held, left))
     }

@@ -12,8 +12,8 @@ use crate::base::tasks::{self, boxed};
 use crate::client::hold::Hold;
 use crate::client::state::ClientState;
 use crate::engine::holds::SHORT;
-use crate::request::Request;
 use crate::request::error::Result;
+use crate::request::{Op, Request};
 
 /// The bounds of the time that one member may take to answer; between them it is a hundredth of the lease.
 const SHORTEST: Duration = Duration::from_millis(50);
@@ -56,7 +56,8 @@ impl Group {
                 // A lease as short as that may be over when the answers come, as of a single lock.
                 if !held.look().is_held() && request.lease.is_none_or(|lease| lease > SHORT) {
                     let Request { response_timeout, retry_for, .. } = *request;
-                    give_back(state, async move { held.release(response_timeout, retry_for).await }).await;
+                    give_back(state, async move { held.release(Op::GiveBack, response_timeout, retry_for).await })
+                        .await;
                     return Ok(None);
                 }
                 tasks::spawn(keep(self.members.clone(), request.clone(), held.clone(), asked));

@@ -6,9 +6,11 @@ use std::time::Duration;
 use smallvec::SmallVec;
 
 use super::Holds;
+use super::stand_ins::StandIns;
 use crate::base::clock::Instant;
 use crate::engine::claim::Claim;
 use crate::request::error::{Loss, LostReason};
+use crate::request::{Op, Request};
 
 /// The longest lease that may be over when the answer comes: a caller that asks for such a lease gets it.
 pub const SHORT: Duration = Duration::from_millis(10);
@@ -47,6 +49,8 @@ pub struct Owned {
     pub forced: bool,
     /// `None`: the owner has had no token.
     pub tokens: Option<Box<Tokens>>,
+    /// `None`: no release without a number has left holds of the owner.
+    pub stand_ins: Option<Box<StandIns>>,
 }
 
 /// The owners to which a change of one key may matter.
@@ -105,6 +109,27 @@ pub struct Lapsed {
     pub outlasts: bool,
 }
 
+/// The hold that a release is for.
+#[derive(Clone, Copy, Debug)]
+pub enum Meant {
+    /// The owner's latest.
+    Latest,
+    /// The hold of that number.
+    Given(u64),
+    /// The hold of that number, or another one in its place: its caller never had it.
+    Untaken(u64),
+}
+
+impl From<&Request> for Meant {
+    fn from(request: &Request) -> Self {
+        match (request.op, request.hold) {
+            (Op::GiveBack, number) => Meant::Untaken(number),
+            (_, 0) => Meant::Latest,
+            (_, number) => Meant::Given(number),
+        }
+    }
+}
+
 /// The facts for the call of a release.
 #[derive(Debug)]
 pub struct Leaving {
@@ -117,6 +142,31 @@ pub struct Leaving {
 }
 
 impl Holds {
+    /// Notes that a release has taken a hold because it is the latest, and leaves others.
+    pub(super) fn stands_in(&mut self, claim: &Claim, number: u64) {
+        if let Some(key) = self.claims.get(claim) {
+            self.owned[*key].stand_ins.get_or_insert_default().note(number);
+        }
+    }
+
+    /// The hold that ends when a caller gives back the hold of that number without having had it. If a release has
+    /// taken that one as the latest, it meant the latest before; a later hold has nothing to do with it.
+    pub fn instead_of(&mut self, claim: &Claim, number: u64) -> u64 {
+        let Some(key) = self.claims.get(claim).copied() else { return number };
+        let owned = &mut self.owned[key];
+        let is_there = owned.holds.iter().any(|hold| hold.number == number);
+        if is_there || !owned.stand_ins.as_mut().is_some_and(|stand_ins| stand_ins.take(number)) {
+            return number;
+        }
+        let mut before = owned.holds.iter().rev().filter(|hold| hold.number < number && hold.lost.is_none());
+        let Some(meant) = before.next().map(|hold| hold.number) else { return number };
+        // The caller of that one may not have had it either.
+        if before.next().is_some() {
+            self.stands_in(claim, meant);
+        }
+        meant
+    }
+
     /// Ends the renewal of a hold.
     pub fn stop_renewing(&mut self, claim: &Claim, number: u64, now: Instant) {
         let Some(key) = self.claims.get(claim).copied() else { return };
@@ -208,6 +258,7 @@ impl Owned {
             outlasts: false,
             forced: false,
             tokens: None,
+            stand_ins: None,
         }
     }
 

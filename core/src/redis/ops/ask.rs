@@ -1,10 +1,15 @@
 //! Operations that take one call and make no hold.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
 
 use crate::base::clock::Instant;
 use crate::engine::WINDOW;
 use crate::engine::gate::Entry;
+use crate::engine::holds::Meant;
 use crate::redis::kinds::reply::{Code, Reply};
 use crate::redis::kinds::script::Call;
 use crate::redis::link::Sent;
@@ -14,8 +19,16 @@ use crate::redis::target::{Sending, Target};
 use crate::request::error::Result;
 use crate::request::{Answer, Op};
 
+/// The pause of a call that gives permits back, each time that the server has not answered for a lease of the watchdog.
+const PAUSE: Duration = Duration::from_millis(500);
+
 impl Target {
     pub fn ask_call(&self, op: Op) -> Result<Call> {
+        // Permits are named by their acquire: no other release takes them in its place.
+        let op = if op == Op::GiveBack { Op::Release } else { op };
+        if op == Op::Extend {
+            self.redis.link.leased(self.lease);
+        }
         self.call(op, &self.inputs())
     }
 
@@ -74,12 +87,20 @@ impl Target {
         answer
     }
 
-    /// Gives back what an acquire has taken for a caller that is gone.
+    /// Gives back what an acquire has taken for a caller that is gone. It returns in the time of one call; permits go
+    /// back in the background after that.
     pub async fn take_back(&self, taken: &Answer) {
-        let _ = match self.row.traits.held {
-            true => self.release(taken.number as u64, None, Instant::now()).await,
-            false => self.ask(Op::Release, None).await,
-        };
+        if self.row.traits.held {
+            let _ = self.release(Meant::Untaken(taken.number as u64), None, Instant::now()).await;
+            return;
+        }
+        let Ok(call) = self.ask_call(Op::Release) else { return };
+        let target = self.clone();
+        let given_back = self.redis.io.spawn_present(async move {
+            let end = target.remembered_until();
+            target.persist(None, call, Vec::new(), end).await;
+        });
+        let _ = timeout(self.retry_for + self.response, given_back).await;
     }
 
     /// Takes back, in the background, the permits that an acquire may have taken by one of `copies`.
@@ -87,12 +108,10 @@ impl Target {
         let target = self.clone();
         let request = call.remembered.clone().unwrap_or_default();
         self.redis.io.spawn_present(async move {
-            let _entry = entry;
-            let Some(call) = target.row.kind.undo(&crate::redis::kinds::Inputs { request, ..target.inputs() }) else {
-                return;
-            };
-            target.behind(&call, copies).await;
-            target.changed_shared();
+            let inputs = crate::redis::kinds::Inputs { request, ..target.inputs() };
+            let Some(call) = target.row.kind.undo(&inputs) else { return };
+            let end = target.remembered_until();
+            target.persist(Some(entry), call, copies, end).await;
         })
     }
 
@@ -101,15 +120,54 @@ impl Target {
     fn forget_unanswered(&self, call: &Call, copies: Vec<Sent>) {
         let Some(request) = call.remembered.clone().filter(|_| !copies.is_empty()) else { return };
         let target = self.clone();
-        self.redis.io.spawn_present(async move { target.behind(&forget(&[request]), copies).await });
+        self.redis.io.spawn_present(async move {
+            let give_up = Instant::now() + target.redis.config.watchdog + WINDOW;
+            let retry = RetryLimits { give_up, ..target.retry_limits(None) };
+            let _ = after(&target.redis, &forget(&[request]), retry, None, copies).await;
+        });
     }
 
-    /// Carries out a call of the client's own after `copies` of another one: none of them can run after it. It gives up
-    /// if the server does not answer for a lease of the watchdog.
-    async fn behind(&self, call: &Call, copies: Vec<Sent>) {
-        let give_up = Instant::now() + self.redis.config.watchdog + WINDOW;
-        let retry = RetryLimits { give_up, ..self.retry_limits(None) };
-        let _ = after(&self.redis, call, retry, None, copies).await;
+    /// The time after which a repeat of a call that gives permits back might count twice, or finds nothing. `None`:
+    /// there is none, because the permits have ids.
+    fn remembered_until(&self) -> Option<Instant> {
+        let has_ids = !self.row.kind.named(&self.owner).is_empty();
+        (!has_ids).then(|| Instant::now() + self.keep().saturating_sub(2 * (self.response + WINDOW)))
+    }
+
+    /// Carries out a call that gives permits back after `copies` of another one: none of them can run after it. A
+    /// permit has no end by itself, so the client tries until `end`, or as long as it lives.
+    async fn persist(self, mut entry: Option<Entry>, call: Call, mut copies: Vec<Sent>, end: Option<Instant>) {
+        // The call may clear away holds that are over, out of a key with many.
+        let shared = self.row.kind.shared_key(&self.claim.name);
+        let Target { mut redis, response, .. } = self;
+        let once = redis.config.watchdog + WINDOW;
+        loop {
+            let now = Instant::now();
+            let give_up = end.map_or(now + once, |end| end.min(now + once));
+            let retry = RetryLimits { response, give_up, end: None };
+            match after(&redis, &call, retry, None, copies).await {
+                Ok(_) => {
+                    call.remembered.iter().for_each(|request| redis.forget(request.clone()));
+                    shared.iter().for_each(|key| redis.holds(|holds| holds.changed(key, Instant::now())));
+                    return;
+                }
+                Err(unsettled) if !unsettled.error.is_transient() => return,
+                Err(unsettled) => copies = unsettled.copies,
+            }
+            if end.is_some_and(|end| end <= Instant::now()) {
+                return;
+            }
+            // The owner's next calls need not wait: none of them is about these permits. The program alone keeps the
+            // client alive.
+            drop(entry.take());
+            let client = Arc::downgrade(&redis);
+            drop(redis);
+            sleep(PAUSE).await;
+            match client.upgrade() {
+                Some(lives) => redis = lives,
+                None => return,
+            }
+        }
     }
 
     /// Forgets the key of an answered call: no repeat of it comes any more.

@@ -25,6 +25,7 @@ impl Target {
         let lease = if exact { self.lease } else { self.lease.max(self.present_lease(number)) };
         let mut call = self.row.kind.renew(&self.redis.uuid, lease.as_millis() as u64, exact).ok_or_else(none)?;
         self.row.kind.renew_also(&mut call, &self.redis.uuid, &self.claim.name, self.claim.owner);
+        self.redis.link.leased(lease);
         // No holder may believe in its hold for longer than the server keeps it, even if the call fails.
         let before =
             self.redis.holds(|holds| if exact { holds.shorten(&self.claim, self.lease, Instant::now()) } else { None });

@@ -1,11 +1,12 @@
 //! Takes a lock away from its holder.
 
+use crate::base::clock::Instant;
 use crate::redis::kinds::Inputs;
 use crate::redis::kinds::reply::Code;
 use crate::redis::kinds::script::Call;
 use crate::redis::settle::{Settled, settle};
 use crate::redis::target::Target;
-use crate::request::error::Result;
+use crate::request::error::{Error, Result};
 use crate::request::{Answer, Op};
 
 impl Target {
@@ -26,6 +27,10 @@ impl Target {
                 // An earlier copy may have evicted the holder that it names: this call must not evict the next one as
                 // well.
                 (Code::NotNow, Some(_)) if repeated && !holder.is_empty() => return Ok(Answer::done(1)),
+                (Code::NotNow, Some(_)) if !holder.is_empty() && Instant::now() >= retry.give_up => {
+                    let cause = format!("had another holder of `{}` each time; try again", self.plain_name());
+                    return Err(Error::unavailable(self.redis.config.server(), cause, true));
+                }
                 (Code::NotNow, Some(other)) => holder = other,
                 (Code::WrongKind, _) => return Err(self.wrong_kind(&reply)),
                 _ => return Ok(Answer::done(i64::from(repeated && !holder.is_empty()))),

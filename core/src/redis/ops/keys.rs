@@ -158,7 +158,11 @@ impl Target {
         let cursor = if parts[at] == part { cursor } else { "0" };
         let rest = [&[cursor.as_bytes().to_vec()], self.texts.get(2..).unwrap_or_default()].concat();
         let mut page = self.asked(ask(&[], &commands("SCAN", All, &[], &[], &rest)).to(parts[at])).await?;
-        let next = page.texts.first().map_or(Ok(""), |next| utf8(next))?;
+        let Some(next) = page.texts.first() else {
+            let cause = "gave a page of names without the next page; ask again".to_owned();
+            return Err(Error::unavailable(self.redis.config.server(), cause, false));
+        };
+        let next = utf8(next)?;
         let next = match parts.get(at + 1) {
             _ if next != "0" => format!("{}:{next}", parts[at]),
             Some(part) => format!("{part}:0"),

@@ -131,11 +131,8 @@ impl First for FirstTry {
                     None => go_on(waiter, None, since),
                 }
             }
-            tried => go_on(
-                waiter,
-                tried.map(|tried| InFlight { entry, call, tried: Some(tried), copies: Vec::new() }),
-                since,
-            ),
+            // Without a try it still has its turn: a later call of its owner must not go before it.
+            tried => go_on(waiter, Some(InFlight { entry, call, tried, copies: Vec::new() }), since),
         }
     }
 }

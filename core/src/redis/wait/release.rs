@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 use crate::base::clock::Instant;
 use crate::engine::WINDOW;
 use crate::engine::gate::Entry;
-use crate::engine::holds::{Lapsed, Leaving};
+use crate::engine::holds::{Lapsed, Leaving, Meant};
 use crate::redis::kinds::Inputs;
 use crate::redis::kinds::reply::{Code, Reply};
 use crate::redis::kinds::script::Call;
@@ -37,9 +37,15 @@ impl Target {
         Error::NotHeld { lock: self.claim.name.to_string(), owner: self.owner.to_string() }
     }
 
-    /// Prepares the release of a hold, 0: the latest; or gives the reason against it.
-    pub fn releasing(&self, number: u64, entry: Entry) -> Result<Releasing> {
+    /// Prepares the release of a hold, or gives the reason against it.
+    pub fn releasing(&self, meant: Meant, entry: Entry) -> Result<Releasing> {
         let now = Instant::now();
+        let number = match meant {
+            Meant::Latest => 0,
+            Meant::Given(number) => number,
+            Meant::Untaken(0) => return Err(self.not_held()),
+            Meant::Untaken(number) => self.redis.holds(|holds| holds.instead_of(&self.claim, number)),
+        };
         let leaving = match self.redis.holds(|holds| holds.leaving(&self.claim, number, now)) {
             Ok(Some(leaving)) => leaving,
             Ok(None) if self.redis.holds(|holds| holds.gave(number)) => {
@@ -109,15 +115,15 @@ impl Target {
     }
 
     /// Releases a hold. `first`: the try that a caller's thread has made since `since`.
-    pub async fn release(&self, number: u64, first: Option<FirstRelease>, since: Instant) -> Result<Answer> {
-        match self.release_by(self.retry_limits_since(since, None), number, first).await {
+    pub async fn release(&self, meant: Meant, first: Option<FirstRelease>, since: Instant) -> Result<Answer> {
+        match self.release_by(self.retry_limits_since(since, None), meant, first).await {
             Err(None) => {
                 // An earlier call is still in flight, but the caller has released: the client releases the lock as soon
                 // as it can.
                 let target = self.clone();
                 let give_up = Instant::now() + self.lease.max(self.redis.config.watchdog);
                 let retry = RetryLimits { give_up, ..self.retry_limits(None) };
-                self.redis.io.spawn_present(async move { drop(target.release_by(retry, number, None).await) });
+                self.redis.io.spawn_present(async move { drop(target.release_by(retry, meant, None).await) });
                 Err(self.in_the_way())
             }
             Err(Some(error)) => Err(error),
@@ -129,21 +135,22 @@ impl Target {
     async fn release_by(
         &self,
         retry: RetryLimits,
-        number: u64,
+        meant: Meant,
         first: Option<FirstRelease>,
     ) -> std::result::Result<Answer, Option<Error>> {
         let (releasing, sent) = match first {
             Some(first) => *first,
-            None => (self.releasing(number, self.enter(retry).await.map_err(|_| None)?)?, None),
+            None => (self.releasing(meant, self.enter(retry).await.map_err(|_| None)?)?, None),
         };
         match settle(&self.redis, &releasing.call, retry, sent).await {
             Ok(Settled { reply, sent, repeated }) => Ok(self.released(releasing, reply, sent, repeated)?),
             Err(Unsettled { error, copies, .. }) => {
                 let Releasing { leaving, entry, pass, .. } = releasing;
                 // The caller has released, so the watchdog must renew the hold no longer. The client frees the key as
-                // soon as it can reach the server. If the server refuses that, the caller may free it once the server
-                // refuses no longer, or the lease ends.
-                if matches!(error, Error::Refused { .. }) {
+                // soon as it can reach the server. If the server refuses that for good, the caller may free it once
+                // the server refuses no longer, or the lease ends.
+                let is_refused = matches!(error, Error::Refused { .. }) && !error.is_transient();
+                if is_refused && copies.is_empty() {
                     self.redis.holds(|holds| holds.stop_renewing(&self.claim, leaving.number, Instant::now()));
                 } else {
                     self.redis.holds(|holds| holds.forget(&self.claim, leaving.number, Instant::now()));

@@ -172,6 +172,18 @@ impl Quarantine {
 
 impl Doubt {
     fn rest(&self, longest: Duration) -> Option<Duration> {
-        longest.checked_sub(self.age + self.noticed.elapsed()).filter(|rest| !rest.is_zero())
+        longest.checked_sub(self.age.saturating_add(self.noticed.elapsed())).filter(|rest| !rest.is_zero())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_claims_to_run_for_ever_is_in_no_quarantine() {
+        let doubt = Doubt { number: 1, noticed: Instant::now(), age: Duration::MAX };
+        while doubt.noticed.elapsed().is_zero() {}
+        assert_eq!(doubt.rest(Duration::from_secs(60)), None);
     }
 }
