@@ -23,6 +23,7 @@ public final class Request {
     public static final int SET = 17;
     public static final int LEASE = 18;
     static final int KEYS = 19;
+    static final int GIVE_BACK = 20;
 
     private static final byte[] NO_NAME = {};
     private static final long[] NO_NUMBERS = {};
@@ -181,8 +182,11 @@ public final class Request {
         return new Request(op, kind, name, owner, wait, lease, hold, responseTimeout, retryFor, numbers, texts);
     }
 
-    /** The release of exactly the hold, or the permits, that this acquire brought. */
+    /**
+     * Gives back the hold, or the permits, that this acquire brought and its caller never had. A release of the owner may have taken that hold in
+     * place of its own: then the owner's latest ends in its stead.
+     */
     private Request giveBack(long acquired) {
-        return new Request(RELEASE, kind, name, owner, 0, 0, acquired, responseTimeout, retryFor, numbers, texts);
+        return new Request(GIVE_BACK, kind, name, owner, 0, 0, acquired, responseTimeout, retryFor, numbers, texts);
     }
 }
