@@ -14,7 +14,7 @@ fn give_beside_an_acquire_that_is_given_up(row: &Row, client: &Client, round: u3
     // A request with a time limit of its own does not go out together with others.
     let response_timeout = (round / 3).is_multiple_of(2).then_some(ms(5_000));
     let acquire = Request { wait, response_timeout, ..row.request(Op::Acquire, 1) };
-    given_up(client, acquire, ms(1) * (round / 6) / 10, round / 6 % 2 == 0, || row.give(client, 1));
+    given_up(client, acquire, ms(1) * (round / 6) / 10, (round / 6).is_multiple_of(2), || row.give(client, 1));
 }
 
 promises! {
