@@ -205,7 +205,8 @@ fn an_acquire_that_is_dropped_at_any_time_leaves_no_permit_taken() {
     runtime.block_on(async {
         for round in 0..200_u64 {
             let within = Duration::from_micros(round * 5 % 400);
-            let (semaphore, with_ids) = (b.semaphore("n"), b.permit_semaphore("ids"));
+            let semaphore = b.semaphore("n");
+            let with_ids = b.permit_semaphore("ids");
             // A permit that is taken in time is dropped as well.
             let _ = tokio::time::timeout(within, semaphore.acquire(2)).await;
             let _ = tokio::time::timeout(within, with_ids.acquire_many(2)).await;

@@ -66,7 +66,9 @@ fn a_thread_of_a_runtime_that_may_block_may_lock() {
     let (_server, client, _) = pair();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().expect("threads");
     let pass = |client: Client| client.lock("n").blocking().acquire().expect("free").release().expect("held");
-    let (one, two, three) = (client.clone(), client.clone(), client.clone());
+    let one = client.clone();
+    let two = client.clone();
+    let three = client.clone();
     runtime.block_on(runtime.spawn_blocking(move || pass(one))).expect("no panic");
     runtime.block_on(runtime.spawn(async move { tokio::task::block_in_place(|| pass(two)) })).expect("no panic");
     let _entered = runtime.enter();

@@ -1,4 +1,4 @@
-//! What `Debug` shows of the values of the API: no secret, and nothing that only the server knows.
+//! `Debug` of the values of the API. It shows no secret, and nothing that only the server knows.
 
 use std::fmt::{DebugStruct, Formatter};
 use std::time::Duration;

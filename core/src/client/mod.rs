@@ -30,7 +30,7 @@ pub mod state;
 /// under way had one number, the end of the one would be that of the other.
 const OWN_TICKETS: u64 = 1 << 63;
 
-/// What the end of a client does with its holds, see [`Client::close`].
+/// The fate of the holds of a client that ends, see [`Client::close`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
     /// The client gives them back, as far as the servers answer in time.

@@ -121,10 +121,15 @@ impl Target {
         let Some(request) = call.remembered.clone().filter(|_| !copies.is_empty()) else { return };
         let target = self.clone();
         self.redis.io.spawn_present(async move {
-            let give_up = Instant::now() + target.redis.config.watchdog + WINDOW;
-            let retry = RetryLimits { give_up, ..target.retry_limits(None) };
-            let _ = after(&target.redis, &forget(&[request]), retry, None, copies).await;
+            target.follow(&forget(&[request]), copies, target.redis.config.watchdog).await;
         });
+    }
+
+    /// Carries out a call of the client's own behind `copies` of another one: none of them can run after it. It gives up
+    /// if the server does not answer for so long.
+    pub async fn follow(&self, call: &Call, copies: Vec<Sent>, patience: Duration) {
+        let retry = RetryLimits { give_up: Instant::now() + patience + WINDOW, ..self.retry_limits(None) };
+        let _ = after(&self.redis, call, retry, None, copies).await;
     }
 
     /// The time after which a repeat of a call that gives permits back might count twice, or finds nothing. `None`:
@@ -151,7 +156,7 @@ impl Target {
                     shared.iter().for_each(|key| redis.holds(|holds| holds.changed(key, Instant::now())));
                     return;
                 }
-                Err(unsettled) if !unsettled.error.is_transient() => return,
+                Err(unsettled) if !unsettled.error.is_for_now() => return,
                 Err(unsettled) => copies = unsettled.copies,
             }
             if end.is_some_and(|end| end <= Instant::now()) {

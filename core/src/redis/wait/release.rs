@@ -6,14 +6,13 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 
 use crate::base::clock::Instant;
-use crate::engine::WINDOW;
 use crate::engine::gate::Entry;
 use crate::engine::holds::{Lapsed, Leaving, Meant};
 use crate::redis::kinds::Inputs;
 use crate::redis::kinds::reply::{Code, Reply};
 use crate::redis::kinds::script::Call;
 use crate::redis::link::Sent;
-use crate::redis::settle::{RetryLimits, Settled, Unsettled, after, settle};
+use crate::redis::settle::{RetryLimits, Settled, Unsettled, settle};
 use crate::redis::target::{Sending, Target};
 use crate::redis::wait::passing::Pass;
 use crate::request::error::{Error, Result};
@@ -149,7 +148,7 @@ impl Target {
                 // The caller has released, so the watchdog must renew the hold no longer. The client frees the key as
                 // soon as it can reach the server. If the server refuses that for good, the caller may free it once
                 // the server refuses no longer, or the lease ends.
-                let is_refused = matches!(error, Error::Refused { .. }) && !error.is_transient();
+                let is_refused = matches!(error, Error::Refused { .. }) && !error.is_for_now();
                 if is_refused && copies.is_empty() {
                     self.redis.holds(|holds| holds.stop_renewing(&self.claim, leaving.number, Instant::now()));
                 } else {
@@ -180,10 +179,8 @@ impl Target {
         let target = self.clone();
         self.redis.io.spawn_present(async move {
             let _entry = entry;
-            let give_up = Instant::now() + target.lease.max(target.redis.config.watchdog) + WINDOW;
             if let Ok(call) = target.call(Op::Release, &Inputs { leave, lease_ms: 0, ..target.inputs() }) {
-                let _ = after(&target.redis, &call, RetryLimits { give_up, ..target.retry_limits(None) }, None, copies)
-                    .await;
+                target.follow(&call, copies, target.lease.max(target.redis.config.watchdog)).await;
                 target.changed();
             }
         })
