@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, LazyLock, Mutex, Once};
 
 use redlatch::Client;
-use redlatch_tests::{Options, Server, ms, oracle};
+use redlatch_tests::{Options, Server, ms, oracle, secs};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
@@ -85,6 +85,20 @@ pub fn warnings_of(name: &str) -> Vec<Line> {
 /// The events about the lock's loss, at any level.
 pub fn losses_of(name: &str) -> Vec<Line> {
     said_of(name).into_iter().filter(|(_, target, _)| target == "redlatch::lost").collect()
+}
+
+#[test]
+fn a_quarantine_that_begins_again_with_a_longer_lease_is_said() {
+    keep();
+    let server = Server::start();
+    let client = Client::connect(&format!("{}?quarantine=true&watchdog=0.5", server.url())).expect("a good URL");
+    client.lock("n").wait(secs(20)).blocking().acquire().expect("the quarantine is over").release().expect("held");
+    let warnings = || said("grants no new locks").iter().filter(|(.., text)| text.contains(&server.address())).count();
+    let before = warnings();
+    for _ in 0..2 {
+        assert!(client.lock("n").lease(secs(600)).blocking().try_acquire().expect("an answer").is_none());
+    }
+    assert_eq!(warnings(), before + 1, "{:?}", said("grants no new locks"));
 }
 
 #[test]

@@ -190,6 +190,27 @@ fn a_wait_that_ends_while_its_lock_is_confirmed_ends_with_the_lock() {
     }
 }
 
+/// Its tries go over connections of their own, so that none of them opens the connection for messages anew.
+#[test]
+fn a_waiter_whose_subscription_was_cut_listens_again() {
+    let master = Server::start();
+    let _replica = master.replica();
+    let held = confirmed(&master.url(), 10_000).lock("n").blocking().acquire().expect("confirmed");
+    let waiter = confirmed(&master.url(), 10_000);
+    let waiting = std::thread::spawn(move || waiter.lock("n").wait(secs(60)).blocking().acquire());
+    let mut view = master.view();
+    let listener = |view: &mut View| {
+        let clients: String = view.command(&["CLIENT", "LIST"]);
+        let of_listener = clients.lines().find(|line| line.contains(" sub=1 "))?;
+        of_listener.split(' ').find_map(|word| word.strip_prefix("id=")).map(str::to_owned)
+    };
+    let first = eventually("a listener", || listener(&mut view));
+    view.command::<i64>(&["CLIENT", "KILL", "ID", &first]);
+    eventually("a listener on a new connection", || listener(&mut view).filter(|next| *next != first));
+    held.release().expect("held");
+    waiting.join().expect("no panic").expect("it hears of the release").release().expect("held");
+}
+
 #[test]
 fn many_callers_take_turns_and_each_hold_is_on_the_replica() {
     const EACH: u64 = 25;

@@ -1,4 +1,4 @@
-use redlatch_tests::{Sentinels, eventually, secs, told};
+use redlatch_tests::{Direction, Proxy, Sentinels, eventually, secs, told};
 
 use super::{client, hand_over, use_every_kind};
 
@@ -70,6 +70,36 @@ fn a_holder_is_told_as_soon_as_there_is_another_master() {
     sentinels.until_master(1);
     sentinels.servers[1].view().command::<()>(&["DEL", "n"]);
     told(&held);
+}
+
+/// The former master has granted the lock, and its answer comes once the client works with the new one.
+#[test]
+fn a_grant_of_a_master_that_was_replaced_meanwhile_does_not_count() {
+    let sentinels = Sentinels::start();
+    let [former, new] = [0, 1].map(|place| &sentinels.servers[place]);
+    let proxy = Proxy::start(former);
+    let nat = format!("127.0.0.1:{}=127.0.0.1:{}", former.port(), proxy.port());
+    let client = client(&format!("{}?nat={nat}&response_timeout=60&retry_for=60", sentinels.url()));
+    client.lock("warm").blocking().acquire().expect("free").release().expect("held");
+    proxy.stall(Direction::ToClient);
+    let lock = client.lock("n").blocking();
+    let trying = std::thread::spawn(move || lock.try_acquire());
+    eventually("the lock at the former master", || former.view().exists("n").then_some(()));
+    sentinels.fail_over();
+    sentinels.until_master(1);
+    eventually("the lock is lost in the failover", || {
+        let mut view = new.view();
+        view.try_command::<i64>(&["DEL", "n"]).ok()?;
+        let taken = client.lock("after").blocking().try_acquire().ok().flatten()?;
+        let is_there = view.exists("after");
+        taken.release().expect("held");
+        is_there.then_some(())
+    });
+    proxy.flow();
+    if let Some(guard) = trying.join().expect("no panic").expect("the new master answers") {
+        assert!(new.view().exists("n"), "the new master grants it: {:?}", guard.name());
+        guard.release().expect("held");
+    }
 }
 
 #[test]

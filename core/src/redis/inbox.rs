@@ -98,7 +98,12 @@ impl Inbox {
             };
             work.into_iter().for_each(|work| drop(tokio::spawn(work)));
             idle = if send(firsts) { 0 } else { idle + 1 };
-            self.state().glances = idle < GLANCES;
+            let mut state = self.state();
+            state.glances = idle < GLANCES;
+            // A batch has left work for a glance that does not come any more.
+            if !state.glances && !state.is_empty() {
+                self.some.notify_one();
+            }
         }
     }
 
@@ -119,5 +124,44 @@ impl Inbox {
 impl State {
     fn is_empty(&self) -> bool {
         self.work.is_empty() && self.firsts.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use tokio::sync::oneshot;
+
+    use super::*;
+    use crate::base::together::together;
+
+    #[test]
+    fn work_that_a_batch_leaves_for_the_next_glance_is_done_though_that_was_the_last_glance() {
+        let inbox = Arc::<Inbox>::default();
+        let (done, is_done) = oneshot::channel();
+        let done = Cell::new(Some(done));
+        let looks = Cell::new(0);
+        let send = |_: Vec<Box<dyn First>>| {
+            looks.set(looks.get() + 1);
+            if looks.get() == 1 + GLANCES {
+                let done = done.take().expect("once");
+                inbox.put(async move { done.send(()).expect("the test waits") });
+            }
+            looks.get() == 1
+        };
+        let io = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+        // The batch ends after the test's wait, and only then wakes the I/O thread.
+        together(|| {
+            inbox.put(async {});
+            io.block_on(async {
+                tokio::select! {
+                    () = inbox.deal_out(send) => unreachable!("it has no end"),
+                    said = timeout(Duration::from_secs(20), is_done) => {
+                        said.expect("the I/O thread looks once more").expect("it is done");
+                    }
+                }
+            });
+        });
     }
 }

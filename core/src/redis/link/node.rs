@@ -1,6 +1,7 @@
 //! One server of a client: the connections to it, its clock, and its incarnation.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
 use redis::{FromRedisValue, Value};
@@ -16,6 +17,7 @@ use super::failover::incarnation::{Incarnation, Incarnations};
 use super::failover::quarantine::Quarantine;
 use super::topology::sharding::Sharding;
 use super::{Elsewhere, Limits, Outcome, Sent};
+use crate::base::clock::Instant;
 use crate::config::Config;
 use crate::config::servers::Address;
 use crate::config::sync_policy::SyncPolicy;
@@ -32,6 +34,8 @@ pub struct Node {
     pub ear: Arc<Multiplexed>,
     confirming: Option<Box<Confirming>>,
     incarnation: Arc<Incarnation>,
+    /// Another server has taken the place of this one.
+    retired: AtomicBool,
 }
 
 impl Node {
@@ -63,6 +67,7 @@ impl Node {
             ear,
             confirming,
             incarnation,
+            retired: AtomicBool::new(false),
         })
     }
 
@@ -118,8 +123,21 @@ impl Node {
         T::from_redis_value(value).map_err(|_| self.multiplexed.nonsense(words))
     }
 
-    /// Ends the connections: calls that wait for an answer hear that none will come.
+    /// The outcome of a call to this server, unless another one has taken its place meanwhile: what this one grants does
+    /// not count there.
+    pub fn counted(&self, outcome: Outcome) -> Outcome {
+        if !matches!(outcome, Outcome::Reply(_)) || !self.retired.load(SeqCst) {
+            return outcome;
+        }
+        let error = Error::unavailable(self.address.to_string(), "is no master any more", false);
+        // The call was answered, so no copy of it is on its way any more.
+        Outcome::Unknown { error, copy: Sent { connection: None, over: Instant::now() } }
+    }
+
+    /// Another server has taken the place of this one. Ends the connections: calls that wait for an answer hear that
+    /// none will come.
     pub fn retire(&self) {
+        self.retired.store(true, SeqCst);
         self.blocking.close();
         self.pipelined.close();
         self.confirming.iter().for_each(|confirming| confirming.retire());

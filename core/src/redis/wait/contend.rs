@@ -32,6 +32,7 @@ pub async fn run(target: Target) {
     let mut since = Instant::now();
     // The latest message that came during a step.
     let mut missed = None;
+    let mut anew: Option<Work<StepResult>> = None;
     loop {
         let now = Instant::now();
         let NextStep { late, step, until } = redis.lines().step(&key, now);
@@ -61,10 +62,19 @@ pub async fn run(target: Target) {
             biased;
             did = async { work.as_mut().expect("there is work").await }, if work.is_some() => {
                 work = None;
+                // The connection of the subscription is over, and the try went over another one.
+                if did.is_busy() && ear.is_deaf() && anew.is_none() {
+                    anew = ear.channel.clone().map(|channel| listen(target.clone(), channel));
+                }
                 finish(&redis, &key, did, since, ear.is_proven());
                 if let Some(count) = missed.take() {
                     redis.lines().change(&key, Instant::now(), |line| line.pace.heard(count, Instant::now()));
                 }
+            }
+            _ = async { anew.as_mut().expect("a subscription").await }, if anew.is_some() => {
+                anew = None;
+                // The line may have missed messages.
+                ear.wake();
             }
             count = ear.heard() => {
                 let is_missed = work.is_some();
@@ -77,6 +87,12 @@ pub async fn run(target: Target) {
             _ = sleep_until(until.into()) => {}
             _ = nudge.notified() => {}
         }
+    }
+}
+
+impl StepResult {
+    fn is_busy(&self) -> bool {
+        matches!(self, StepResult::Tried(.., Ok(Attempt::Busy(_))))
     }
 }
 
@@ -201,6 +217,18 @@ impl Ear {
 
     fn is_proven(&self) -> bool {
         self.listener.as_ref().is_some_and(Listener::is_proven)
+    }
+
+    /// Tells whether the line has joined the channel, and the server has not confirmed that on a connection of now.
+    fn is_deaf(&self) -> bool {
+        self.listener.as_ref().is_some_and(|listener| !listener.is_proven())
+    }
+
+    /// Has the line try again if it can hear messages from now on.
+    fn wake(&self) {
+        if let Some(channel) = self.channel.as_ref().filter(|_| self.is_proven()) {
+            self.redis.wakes.message(channel);
+        }
     }
 
     fn mark(&mut self) {

@@ -12,6 +12,9 @@ use crate::redis::kinds::script::Call;
 use crate::redis::link::Outcome;
 use crate::request::error::Error;
 
+/// Two ends of a quarantine that differ by less are one.
+const SAME: Duration = Duration::from_millis(10);
+
 /// The longest lease that this client knows of, in ms.
 pub struct Longest(AtomicU64);
 
@@ -88,6 +91,8 @@ struct State {
     known: Option<Identity>,
     doubts: Vec<Doubt>,
     last: u64,
+    /// The end of the quarantine that the log has told.
+    told: Option<Instant>,
 }
 
 /// A reason for quarantine: locks may be lost that the server granted until `age` before `noticed`.
@@ -150,7 +155,13 @@ impl Quarantine {
             let why = "does not tell its identity (INFO), which the option quarantine needs; allow INFO, or leave the option out";
             return Some(Outcome::Refused(Error::Unsupported(format!("{} {why}", self.server))));
         }
-        self.rest().map(Outcome::HeldBack)
+        let rest = self.rest()?;
+        self.tell(
+            &mut self.state(),
+            rest,
+            "may have lost locks with a lease as long as one that this client has asked for",
+        );
+        Some(Outcome::HeldBack(rest))
     }
 
     fn add(&self, state: &mut State, age: Duration, why: &str) -> u64 {
@@ -159,10 +170,20 @@ impl Quarantine {
         state.last += 1;
         let doubt = Doubt { number: state.last, noticed: Instant::now(), age };
         if let Some(rest) = doubt.rest(longest) {
-            tracing::warn!(target: "redlatch::quarantine", "{} {why}; it grants no new locks for {rest:.1?}", self.server);
+            self.tell(state, rest, why);
         }
         state.doubts.push(doubt);
         state.last
+    }
+
+    /// Warns of a quarantine that begins, or that lasts longer than the log has told because a longer lease was asked
+    /// for.
+    fn tell(&self, state: &mut State, rest: Duration, why: &str) {
+        let end = Instant::now() + rest;
+        if state.told.is_none_or(|told| end > told + SAME) {
+            state.told = Some(end);
+            tracing::warn!(target: "redlatch::quarantine", "{} {why}; it grants no new locks for {rest:.1?}", self.server);
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -94,6 +94,7 @@ impl Topology {
         let node = self.trusted(slot)?;
         match node.run_direct(call, limits)? {
             Ok(outcome) => {
+                let outcome = node.counted(outcome);
                 self.judge(&node, &outcome);
                 Some(outcome)
             }
@@ -154,6 +155,7 @@ impl Topology {
             let response = end.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
             match node.run(call, Limits { response, ..limits }, earlier, how).await {
                 Ok(outcome) => {
+                    let outcome = node.counted(outcome);
                     self.judge(&node, &outcome);
                     if let Some(reports) = told {
                         *reports = match how {
@@ -225,8 +227,8 @@ impl Topology {
             nodes.retain(|_, node| stays(node));
             gone
         };
-        *self.map.write().expect("nothing panics while it is held") = Arc::new(map);
         gone.iter().for_each(|node| node.retire());
+        *self.map.write().expect("nothing panics while it is held") = Arc::new(map);
         if gone.iter().any(|node| was.has(node)) {
             tracing::debug!(target: "redlatch::link", "other servers of {} answer now", self.config.servers);
             self.incarnations.restarted();
