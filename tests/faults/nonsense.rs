@@ -114,3 +114,20 @@ fn a_caller_whose_callback_panics_takes_no_answer_from_the_others() {
         (0..19).map(|_| answers.recv_timeout(PATIENCE).expect("each is answered")).collect();
     assert!(told.iter().all(|answer| matches!(answer, Ok(true))), "{told:?}");
 }
+
+/// Rust and Python have no pages of names; Java asks for them so.
+#[test]
+fn a_page_of_names_that_does_not_name_the_next_one_is_an_error_and_no_last_page() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let client = connect(&server.url_at(proxy.port()));
+    let page = || {
+        let scan = Request { texts: vec![b"SCAN".to_vec()], ..Request::new(Op::Keys, "plain", "n", 1) };
+        client.run_blocking(scan)
+    };
+    assert_eq!(page().expect("an empty server").texts, [b"0"]);
+    proxy.answer_to("SCAN", b"*1\r\n:1\r\n");
+    let said = page().map(drop).expect_err("the page ends nowhere").to_string();
+    assert!(said.contains("without the next page"), "{said}");
+    assert_eq!(page().expect("the server is well").texts, [b"0"]);
+}
