@@ -26,6 +26,7 @@ RELEASE_IF_EXISTS: Final = 14
 DELETE: Final = 15
 SET: Final = 17
 LEASE: Final = 18
+GIVE_BACK: Final = 20
 
 # The status of an outcome, one of the numbers of `errors.BY_STATUS`.
 CLOSED: Final = 18

@@ -90,7 +90,7 @@ class Semaphore(_redlatch.Permits):
         except BaseException:
             # Ctrl-C may interrupt this function after the acquire. Its caller would not know of the permits.
             if calls.succeeded(done) is not None:
-                self.release(permits)
+                self._query(queries.GIVE_BACK, count)
             raise
 
     def release(self, permits: int = 1) -> None:

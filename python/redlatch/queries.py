@@ -97,6 +97,8 @@ IS_SET: Final = Query(calls.INSPECT, lambda count, items: items[0] != -2)
 DRAIN: Final = Query(calls.DRAIN, _number)
 TAKE: Final = Query(calls.ACQUIRE, _true, False)
 GIVE: Final = Query(calls.RELEASE, _nothing)
+# Goes on after an outage that its call has met: its caller does not give the permits back again.
+GIVE_BACK: Final = Query(calls.GIVE_BACK, _nothing)
 GIVE_IF_EXISTS: Final = Query(calls.RELEASE_IF_EXISTS, _true, False)
 COUNT_DOWN: Final = Query(calls.COUNT_DOWN, _nothing)
 DELETE: Final = Query(calls.DELETE, _is_one)

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::api::debug;
 use crate::api::lock::{fresh_owner, not_acquired};
+use crate::api::permit_semaphore::PermitSemaphore;
 use crate::base::blocking;
 use crate::base::tasks::{Work, boxed};
 use crate::client::Client;
@@ -189,10 +190,10 @@ impl<T> Acquiring<T> {
         Acquiring(self.0.with(|request| request.wait = Some(wait)))
     }
 
-    /// Lets the permits end after this time. Default: they do not end by themselves, and the watchdog renews a
-    /// [`crate::RenewedPermit`].
+    /// Lets the permits end after this time. Default, and with [`crate::PermitSemaphore::NO_END`]: they do not end by
+    /// themselves, and the watchdog renews a [`crate::RenewedPermit`].
     pub fn lease(self, lease: Duration) -> Self {
-        Acquiring(self.0.with(|request| request.lease = Some(lease)))
+        Acquiring(self.0.with(|request| request.lease = (lease < PermitSemaphore::NO_END).then_some(lease)))
     }
 
     /// As [`Operation::blocking`].

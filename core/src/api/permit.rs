@@ -67,7 +67,7 @@ pub struct Permit {
 
 impl Permit {
     pub(crate) fn new(client: &Client, request: &Request, id: PermitId) -> Self {
-        let release = Request { op: Op::Release, numbers: id.halves().to_vec(), ..request.clone() };
+        let release = Request { op: Op::GiveBack, numbers: id.halves().to_vec(), ..request.clone() };
         Permit { lent: Lent::new(client, release), id }
     }
 
@@ -91,7 +91,8 @@ impl Permit {
     /// Gives the permit back.
     ///
     /// # Errors
-    /// `NoPermit` if the permit is not out any more; `Unavailable` if the server cannot be reached.
+    /// `NoPermit` if the permit is not out any more; `Unavailable` if the server cannot be reached: then the client goes
+    /// on giving it back, for as long as the client lives.
     ///
     /// # Cancellation
     /// The call goes on to its end without its future.

@@ -26,7 +26,7 @@ pub struct SemaphorePermit(Lent);
 
 impl SemaphorePermit {
     pub(crate) fn new(client: &Client, request: &Request) -> Self {
-        SemaphorePermit(Lent::new(client, Request { op: Op::Release, ..request.clone() }))
+        SemaphorePermit(Lent::new(client, Request { op: Op::GiveBack, ..request.clone() }))
     }
 
     /// The number of permits.
@@ -47,7 +47,7 @@ impl SemaphorePermit {
     /// Gives the permits back.
     ///
     /// # Errors
-    /// `Unavailable` if the server cannot be reached.
+    /// `Unavailable` if the server cannot be reached: then the client goes on giving them back, for up to ten minutes.
     ///
     /// # Cancellation
     /// The call goes on to its end without its future.

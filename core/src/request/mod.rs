@@ -92,7 +92,8 @@ pub enum Op {
     /// As [`Op::Release`] of the hold `Request::hold`, for a hold whose caller never had it: the caller was gone when
     /// the hold came. If a release without a number has taken that hold in place of an earlier one of its owner, the
     /// earlier one ends instead. A hold that was lost, or that the client does not know, is no error: the answer is not
-    /// `done`.
+    /// `done`. Of permits that are no holds: as [`Op::Release`], and if the server does not answer in time, the client
+    /// goes on giving them back after the error, so no caller gives them back again.
     GiveBack = 20,
 }
 

@@ -167,7 +167,7 @@ impl Permits {
         at: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let _ = at;
-        match slf.get().run(slf, Op::Release, None)? {
+        match slf.get().run(slf, Op::GiveBack, None)? {
             Ok(_) => Ok(()),
             Err(failure) if kind.is_none() => {
                 Err(outcome::exception(slf.py(), &failure, slf.as_super().get().named.shown()))

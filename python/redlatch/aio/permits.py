@@ -106,7 +106,7 @@ class Semaphore(_redlatch.Object):
         If the body raised an error, that one is raised, and an error of the release becomes a note of it.
         """
         try:
-            await self.release()
+            await run_query(self, queries.GIVE_BACK, (1,))
         except RedlatchError as failure:
             if kind is None:
                 raise

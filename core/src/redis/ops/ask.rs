@@ -21,6 +21,8 @@ use crate::request::{Answer, Op};
 
 /// The pause of a call that gives permits back, each time that the server has not answered for a lease of the watchdog.
 const PAUSE: Duration = Duration::from_millis(500);
+/// It doubles up to this.
+const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 
 impl Target {
     pub fn ask_call(&self, op: Op) -> Result<Call> {
@@ -54,7 +56,8 @@ impl Target {
     pub async fn ask(&self, op: Op, first: Option<(Option<Entry>, Call, Sending)>) -> Result<Answer> {
         let since = first.as_ref().map_or_else(Instant::now, |(_, _, (_, sent))| *sent);
         let retry = self.retry_limits_since(since, None);
-        let (_entry, call, sent) = match first {
+        let goes_on = self.goes_on(op).then(|| self.remembered_until(since));
+        let (entry, call, sent) = match first {
             Some((entry, call, sent)) => (entry, call, Some(sent)),
             None => {
                 let call = self.ask_call(op)?;
@@ -64,10 +67,23 @@ impl Target {
         match settle(&self.redis, &call, retry, sent).await {
             Ok(Settled { reply, .. }) => self.told(&call, reply),
             Err(Unsettled { error, copies, .. }) => {
-                self.forget_unanswered(&call, copies);
+                match goes_on.filter(|_| error.is_for_now()) {
+                    Some(end) => drop(self.redis.io.spawn_present(self.clone().persist(entry, call, copies, end))),
+                    None => self.forget_unanswered(&call, copies),
+                }
                 Err(error)
             }
         }
+    }
+
+    /// Tells whether a call without an answer goes on in the background: it gives permits back that no caller gives back
+    /// again, or that have ids, so that a second one changes nothing.
+    fn goes_on(&self, op: Op) -> bool {
+        op == Op::GiveBack || (op == Op::Release && self.has_ids())
+    }
+
+    fn has_ids(&self) -> bool {
+        !self.row.kind.named(&self.owner).is_empty()
     }
 
     pub async fn delete(&self) -> Result<Answer> {
@@ -97,7 +113,7 @@ impl Target {
         let Ok(call) = self.ask_call(Op::Release) else { return };
         let target = self.clone();
         let given_back = self.redis.io.spawn_present(async move {
-            let end = target.remembered_until();
+            let end = target.remembered_until(Instant::now());
             target.persist(None, call, Vec::new(), end).await;
         });
         let _ = timeout(self.retry_for + self.response, given_back).await;
@@ -110,7 +126,7 @@ impl Target {
         self.redis.io.spawn_present(async move {
             let inputs = crate::redis::kinds::Inputs { request, ..target.inputs() };
             let Some(call) = target.row.kind.undo(&inputs) else { return };
-            let end = target.remembered_until();
+            let end = target.remembered_until(Instant::now());
             target.persist(Some(entry), call, copies, end).await;
         })
     }
@@ -132,11 +148,10 @@ impl Target {
         let _ = after(&self.redis, call, retry, None, copies).await;
     }
 
-    /// The time after which a repeat of a call that gives permits back might count twice, or finds nothing. `None`:
-    /// there is none, because the permits have ids.
-    fn remembered_until(&self) -> Option<Instant> {
-        let has_ids = !self.row.kind.named(&self.owner).is_empty();
-        (!has_ids).then(|| Instant::now() + self.keep().saturating_sub(2 * (self.response + WINDOW)))
+    /// The time after which a repeat of a call that gives permits back, and that was first sent at `since`, might count
+    /// twice, or finds nothing. `None`: there is none, because the permits have ids.
+    fn remembered_until(&self, since: Instant) -> Option<Instant> {
+        (!self.has_ids()).then(|| since + self.keep().saturating_sub(2 * (self.response + WINDOW)))
     }
 
     /// Carries out a call that gives permits back after `copies` of another one: none of them can run after it. A
@@ -146,6 +161,7 @@ impl Target {
         let shared = self.row.kind.shared_key(&self.claim.name);
         let Target { mut redis, response, .. } = self;
         let once = redis.config.watchdog + WINDOW;
+        let mut pause = PAUSE;
         loop {
             let now = Instant::now();
             let give_up = end.map_or(now + once, |end| end.min(now + once));
@@ -159,6 +175,7 @@ impl Target {
                 Err(unsettled) if !unsettled.error.is_for_now() => return,
                 Err(unsettled) => copies = unsettled.copies,
             }
+            copies.retain(|copy| copy.over > Instant::now());
             if end.is_some_and(|end| end <= Instant::now()) {
                 return;
             }
@@ -167,7 +184,9 @@ impl Target {
             drop(entry.take());
             let client = Arc::downgrade(&redis);
             drop(redis);
-            sleep(PAUSE).await;
+            sleep(pause).await;
+            // Very many of them may wait for one silent server.
+            pause = (2 * pause).min(LONGEST_PAUSE);
             match client.upgrade() {
                 Some(lives) => redis = lives,
                 None => return,

@@ -129,8 +129,10 @@ pub fn hand_out(target: Target, taken: Answer, returned: Option<(Waiter, bool)>)
     match returned {
         Some((waiter, false)) if !redis.is_closed() => waiter.answer(Ok(taken)),
         returned => {
+            let departure = redis.departures.begin(target.departs_as().into());
             redis.io.spawn_present(async move {
                 target.take_back(&taken).await;
+                drop(departure);
                 answer_cancelled(returned.map(|(waiter, _)| waiter));
             });
         }

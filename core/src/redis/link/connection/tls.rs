@@ -58,12 +58,12 @@ impl Connector {
         Ok(tokio_rustls::TlsConnector::from(self.config.clone()).connect(self.name.clone(), tcp).await?)
     }
 
-    /// Opens a connection that the calling thread drives, and logs in. Each step may take as long as `limit`.
+    /// Opens a connection that the calling thread drives, and logs in, all within `limit`.
     pub fn blocking(&self, login: &RedisConnectionInfo, limit: Duration) -> RedisResult<Secured> {
         let session = ClientConnection::new(self.config.clone(), self.name.clone())
             .map_err(|error| std::io::Error::new(ErrorKind::InvalidData, error))?;
-        let mut secured = Secured { stream: StreamOwned::new(session, self.reach(limit)?), parser: Parser::new() };
         let end = Instant::now() + limit;
+        let mut secured = Secured { stream: StreamOwned::new(session, self.reach(end)?), parser: Parser::new() };
         secured.set_write_timeout(left(end))?;
         let mut ask = |cmd: &redis::Cmd| {
             secured.set_read_timeout(left(end))?;
@@ -87,10 +87,10 @@ impl Connector {
         Ok(secured)
     }
 
-    fn reach(&self, limit: Duration) -> std::io::Result<std::net::TcpStream> {
+    fn reach(&self, end: Instant) -> std::io::Result<std::net::TcpStream> {
         let mut last = None;
         for address in (&*self.host, self.port).to_socket_addrs()? {
-            match std::net::TcpStream::connect_timeout(&address, limit) {
+            match std::net::TcpStream::connect_timeout(&address, left(end)) {
                 Ok(tcp) => {
                     tcp.set_nodelay(true)?;
                     return Ok(tcp);

@@ -110,19 +110,21 @@ impl Quarantine {
     /// Notes the identity of the server behind a new connection. The connection calls it before it sends anything else.
     pub fn met(&self, who: Option<Identity>) {
         let mut state = self.state();
-        match (&state.known, &who) {
-            (Some(known), Some(who)) if who.goes_on_from(known) => {}
+        let news = match (&state.known, &who) {
+            (Some(known), Some(who)) if who.goes_on_from(known) => None,
             (Some(_), Some(_)) => {
-                self.add(&mut state, Duration::ZERO, "is not the one that it was: it may have lost its data");
+                self.add(&mut state, Duration::ZERO, "is not the one that it was: it may have lost its data")
             }
             // The server counts whole seconds: it may have started up to one second later.
             (None, Some(who)) => {
                 let age = Duration::from_secs(who.uptime.saturating_sub(1));
-                self.add(&mut state, age, "has only just started: there may have been locks before");
+                self.add(&mut state, age, "has only just started: there may have been locks before")
             }
-            (_, None) => {}
-        }
+            (_, None) => None,
+        };
         state.known = who;
+        drop(state);
+        self.warn(news);
     }
 
     pub fn known(&self) -> Option<Identity> {
@@ -131,8 +133,13 @@ impl Quarantine {
 
     /// Begins a quarantine for as long as a lease may last. It ends earlier if [`Quarantine::clear`] gets the number
     /// that this gives.
-    pub fn doubt(&self, why: &str) -> u64 {
-        self.add(&mut self.state(), Duration::ZERO, why)
+    pub fn doubt(&self, why: &'static str) -> u64 {
+        let mut state = self.state();
+        let news = self.add(&mut state, Duration::ZERO, why);
+        let number = state.last;
+        drop(state);
+        self.warn(news);
+        number
     }
 
     pub fn clear(&self, number: u64) {
@@ -156,38 +163,48 @@ impl Quarantine {
             return Some(Outcome::Refused(Error::Unsupported(format!("{} {why}", self.server))));
         }
         let rest = self.rest()?;
-        self.tell(
-            &mut self.state(),
-            rest,
-            "may have lost locks with a lease as long as one that this client has asked for",
-        );
+        let why = "may have lost locks with a lease as long as one that this client has asked for";
+        let news = News::of(&mut self.state(), rest, why);
+        self.warn(news);
         Some(Outcome::HeldBack(rest))
     }
 
-    fn add(&self, state: &mut State, age: Duration, why: &str) -> u64 {
+    fn add(&self, state: &mut State, age: Duration, why: &'static str) -> Option<News> {
         let longest = self.longest.get();
         state.doubts.retain(|doubt| doubt.rest(longest).is_some());
         state.last += 1;
         let doubt = Doubt { number: state.last, noticed: Instant::now(), age };
-        if let Some(rest) = doubt.rest(longest) {
-            self.tell(state, rest, why);
-        }
+        let news = doubt.rest(longest).and_then(|rest| News::of(state, rest, why));
         state.doubts.push(doubt);
-        state.last
+        news
     }
 
-    /// Warns of a quarantine that begins, or that lasts longer than the log has told because a longer lease was asked
-    /// for.
-    fn tell(&self, state: &mut State, rest: Duration, why: &str) {
-        let end = Instant::now() + rest;
-        if state.told.is_none_or(|told| end > told + SAME) {
-            state.told = Some(end);
+    /// Warns. The log may run code of the program, so no mutex is held.
+    fn warn(&self, news: Option<News>) {
+        if let Some(News { rest, why }) = news {
             tracing::warn!(target: "redlatch::quarantine", "{} {why}; it grants no new locks for {rest:.1?}", self.server);
         }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().expect("nothing panics while it is held")
+    }
+}
+
+/// A quarantine that begins, or that lasts longer than the log has told because a longer lease was asked for.
+struct News {
+    rest: Duration,
+    why: &'static str,
+}
+
+impl News {
+    fn of(state: &mut State, rest: Duration, why: &'static str) -> Option<News> {
+        let end = Instant::now() + rest;
+        let is_new = state.told.is_none_or(|told| end > told + SAME);
+        is_new.then(|| {
+            state.told = Some(end);
+            News { rest, why }
+        })
     }
 }
 

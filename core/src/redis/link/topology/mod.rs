@@ -218,11 +218,10 @@ impl Topology {
         let map = Map { ranges, said: Some(said), doubted: Vec::new() };
         let was = self.map();
         self.question(&was, &map).await;
-        let named = self.config.servers.named();
         let gone: Vec<Arc<Node>> = {
             let mut nodes = self.nodes();
-            // A server that the program names may be asked again.
-            let stays = |node: &Arc<Node>| map.has(node) || (named.contains(&node.address) && !was.has(node));
+            // Calls go to a server that is only about to get its first slots, though no server names it yet.
+            let stays = |node: &Arc<Node>| map.has(node) || !was.has(node);
             let gone = nodes.values().filter(|node| !stays(node)).cloned().collect();
             nodes.retain(|_, node| stays(node));
             gone
