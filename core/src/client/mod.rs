@@ -203,7 +203,7 @@ impl Client {
         request: Request,
         done: impl FnOnce(Result<Answer>) + Send + 'static,
     ) -> Option<Result<Answer>> {
-        let (state, _present) = match self.ready(&request) {
+        let (state, _present) = match self.state().and_then(|state| self.ready(state, &request)) {
             Ok(ready) => ready,
             Err(error) => return Some(Err(self.too_late(&request, error))),
         };
@@ -216,7 +216,18 @@ impl Client {
 
     /// Carries out a request on the I/O thread; `done` as in [`Client::start`].
     pub(crate) fn submit(&self, ticket: u64, request: Request, done: impl FnOnce(Result<Answer>) + Send + 'static) {
-        match (self.ready(&request), &self.group) {
+        self.submit_to(self.state(), ticket, request, done);
+    }
+
+    /// As [`Client::submit`], to the client's state in this process: to look that up is a system call.
+    fn submit_to(
+        &self,
+        state: Result<&Arc<ClientState>>,
+        ticket: u64,
+        request: Request,
+        done: impl FnOnce(Result<Answer>) + Send + 'static,
+    ) {
+        match (state.and_then(|state| self.ready(state, &request)), &self.group) {
             (Ok((_, _present)), Some(group)) => group.submit(ticket, request, Box::new(done)),
             (Ok((state, _present)), None) => state.redis.submit(ticket, request, Box::new(done)),
             (Err(error), _) => done(Err(self.too_late(&request, error))),
@@ -247,12 +258,13 @@ impl Client {
         let (sender, receiver) = tokio::sync::oneshot::channel();
         let mut running = Running { client: self.clone(), ticket: self.ticket(), request: request.clone(), receiver };
         let orphan = (self.unattended(), request.clone());
+        let state = self.state();
         // The client does not end before a lock that it took for a caller that is gone is on its way back.
         let present = match request.op {
-            Op::Acquire => self.state().ok().map(|state| state.io.presence.accompany()),
+            Op::Acquire => state.as_ref().ok().map(|state| state.io.presence.accompany()),
             _ => None,
         };
-        self.submit(running.ticket, request, move |result| {
+        self.submit_to(state, running.ticket, request, move |result| {
             if let Err(result) = sender.send(result) {
                 orphan.0.give_back(&orphan.1, result);
             }
@@ -373,8 +385,11 @@ impl Client {
     }
 
     /// The client does not end before the returned guard is dropped.
-    fn ready(&self, request: &Request) -> Result<(&Arc<ClientState>, Present<&Presence>)> {
-        let state = self.state()?;
+    fn ready<'a>(
+        &self,
+        state: &'a Arc<ClientState>,
+        request: &Request,
+    ) -> Result<(&'a Arc<ClientState>, Present<&'a Presence>)> {
         let comes_in_late = matches!(request.op, Op::Release | Op::GiveBack | Op::Watch);
         let present = state.io.presence.enter(comes_in_late).ok_or_else(|| state.redis.closed_error())?;
         request.check()?;
