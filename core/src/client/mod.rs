@@ -11,6 +11,7 @@ use once_cell::race::OnceBox;
 use crate::base::blocking;
 use crate::base::clock::Instant;
 use crate::base::presence::{Presence, Present};
+use crate::base::scope::UnkeptScope;
 use crate::client::group::{Group, Member, Rule};
 use crate::client::handles::{Handles, States};
 use crate::client::state::ClientState;
@@ -31,6 +32,12 @@ pub mod state;
 const OWN_TICKETS: u64 = 1 << 63;
 
 /// The fate of the holds of a client that ends, see [`Client::close`].
+///
+/// ```no_run
+/// # async fn example(client: redlatch::Client) {
+/// client.close(redlatch::Holds::Release).await; // at the end of a service: waiters elsewhere get its locks at once
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
     /// The client gives them back, as far as the servers answer in time.
@@ -41,6 +48,16 @@ pub enum Holds {
 
 /// A client of one server. A clone is cheap; all clones are one client with one identity. The client ends, with its
 /// thread and its connections, when the last clone, guard and call is gone; [`Client::close`] ends it before.
+///
+/// ```
+/// # fn example() -> redlatch::Result<()> {
+/// let client = redlatch::Client::connect("redis://localhost:6379/2")?; // connects to no server yet
+/// let same = client.clone();
+/// assert_eq!(client.id(), same.id());
+/// # Ok(())
+/// # }
+/// # example().unwrap();
+/// ```
 ///
 /// # Drop
 /// A dropped guard or permit is released in the background. The drop of the last handle of a client (clone, guard,
@@ -124,6 +141,10 @@ impl Client {
             tickets: self.tickets.clone(),
             group: self.group.clone(),
         }
+    }
+
+    pub(crate) fn is_group(&self) -> bool {
+        self.group.is_some()
     }
 
     /// The names of a group's locks.
@@ -316,6 +337,13 @@ impl Client {
     /// Sends nothing.
     pub(crate) fn owners(&self, name: &str) -> Vec<i64> {
         self.engine().map_or_else(|_| Vec::new(), |engine| engine.owners(name))
+    }
+
+    /// Has the reports about a hold come in this scope.
+    pub(crate) fn trace(&self, hold: u64, scope: UnkeptScope) {
+        if let Ok(engine) = self.engine() {
+            engine.trace(hold, scope);
+        }
     }
 
     /// The fencing token of a hold; `None`: it has none, or was released. Sends nothing.
