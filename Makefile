@@ -72,6 +72,8 @@ lint: setup-tests target/made/python
 	$(call heading,rustfmt and clippy)
 	cargo fmt --all --check
 	cargo clippy --locked --quiet --workspace --all-targets --profile ci -- -D warnings
+	cargo fmt --check --manifest-path examples/service/Cargo.toml
+	cargo clippy --locked --quiet --manifest-path examples/service/Cargo.toml --target-dir target/service -- -D warnings
 	$(call heading,ruff and mypy and pyright and stubtest)
 	$(VENV)/ruff check python tests examples bench
 	$(VENV)/ruff format --check python tests examples bench

@@ -19,6 +19,13 @@ from topologies import topology  # noqa: E402  the demo's
 
 # Of the whole workspace, as everywhere: another selection has other features, and cargo would build dependencies again.
 CARGO = ["cargo", "build", "--locked", "--quiet", "--workspace", "--profile", "ci", "--examples"]
+#: Programs that need arguments: the second node finds the lock taken.
+NIGHTLY = ROOT / "target/ci/examples/nightly"
+ARGUMENTS = {
+    "nightly": ["example:nightly", "sh", "-c", f"echo it runs here; {NIGHTLY} example:nightly true; test $? = 75"],
+}
+# A project of its own, as that of a user.
+SERVICE = ["cargo", "run", "--locked", "--quiet", "--manifest-path", "examples/service/Cargo.toml"]
 # The consumers take the jar from a Maven repository under target/, so that the one in the home folder stays as it is.
 REPOSITORY = f"-Dmaven.repo.local={ROOT / 'target/m2'}"
 GRADLE = ["gradle", "--quiet", "--console=plain", REPOSITORY]
@@ -29,7 +36,11 @@ def commands() -> list[list[str]]:
     """The commands, in this order."""
     return [
         CARGO,
-        *([str(ROOT / "target/ci/examples" / path.stem)] for path in sorted(HERE.glob("rust/*.rs"))),
+        *(
+            [str(ROOT / "target/ci/examples" / path.stem), *ARGUMENTS.get(path.stem, [])]
+            for path in sorted(HERE.glob("rust/*.rs"))
+        ),
+        [*SERVICE, "--target-dir", "target/service"],
         [*GRADLE, "-Pprofile=ci", "publishToMavenLocal"],
         [*GRADLE, "-p", "examples/java", "run"],
         [*MAVEN, "-f", "examples/java/pom.xml", "compile", "exec:java", "-Dexec.mainClass=Main"],

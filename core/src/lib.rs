@@ -22,7 +22,12 @@
 //! - `request`: the values that cross a border of languages. Requests, answers, errors, names.
 //! - `base`: the parts that know nothing of locks. Clocks, tasks, callbacks, one value for each process.
 #![forbid(unsafe_code)]
-#![warn(missing_docs)]
+#![warn(missing_docs, missing_debug_implementations)]
+
+/// The examples of the package's page run with the others.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
 
 mod api;
 mod base;

@@ -59,9 +59,11 @@ impl Subscriber for Log {
 pub fn keep() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        oracle::hear(|level, target, message| {
-            let line = (level, target.to_owned(), message.to_owned());
-            LINES.lock().expect("nothing panics while it is held").push(line);
+        oracle::hear(|heard| {
+            if heard.target != "redlatch::span" {
+                let line = (heard.level, heard.target.clone(), heard.message.clone());
+                LINES.lock().expect("nothing panics while it is held").push(line);
+            }
         })
     });
 }

@@ -43,6 +43,7 @@ mod red;
 mod renewing;
 mod runtimes;
 mod secrets;
+mod spans;
 mod table;
 mod tickets;
 mod tls;

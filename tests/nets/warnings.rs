@@ -8,9 +8,9 @@ use tracing::Level;
 static HEARD: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 pub fn hear() {
-    oracle::hear(|level, _, text| {
-        if level <= Level::WARN {
-            HEARD.lock().expect("nothing panics while it is held").push(text.to_owned());
+    oracle::hear(|heard| {
+        if heard.level <= Level::WARN {
+            HEARD.lock().expect("nothing panics while it is held").push(heard.message.clone());
         }
     });
 }

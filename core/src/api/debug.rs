@@ -14,10 +14,14 @@ pub fn object<'a, 'b: 'a>(
     client: &Client,
     request: &Request,
 ) -> DebugStruct<'a, 'b> {
-    let is_group = !client.group_name().is_empty();
     let mut all = f.debug_struct(of);
-    all.field("name", &shown(&request.name)).field("kind", &if is_group { "group" } else { request.kind });
+    all.field("name", &shown(&request.name)).field("kind", &kind(client, request));
     all
+}
+
+/// The kind of the request's object; several locks are a `group`.
+pub fn kind(client: &Client, request: &Request) -> &'static str {
+    if client.is_group() { "group" } else { request.kind }
 }
 
 /// Adds the times of a request.

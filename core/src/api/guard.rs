@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::api::debug;
 use crate::api::on_lost::OnLost;
+use crate::api::spans;
 use crate::base::blocking;
 use crate::client::Client;
 use crate::client::hold::Hold;
@@ -44,11 +45,10 @@ pub struct Guard {
 
 impl Guard {
     pub(crate) fn new(client: Client, request: Request, taken: &Answer) -> Self {
-        Guard {
-            on_lost: OnLost::default(),
-            hold: Hold::new(client, Op::Release, request, taken),
-            token: taken.items.first().copied(),
-        }
+        let token = taken.items.first().copied();
+        let mut hold = Hold::new(client, Op::Release, request, taken);
+        spans::hold(&mut hold, token);
+        Guard { on_lost: OnLost::default(), hold, token }
     }
 
     /// Runs `work` for as long as the lock is held, and drops it at a loss. `Ok` means that the client held the lock
@@ -178,7 +178,7 @@ impl Guard {
     /// # Cancellation
     /// The call goes on to its end without its future.
     pub async fn extend(&self, lease: Duration) -> Result<()> {
-        self.hold.client.run(self.extending(lease)).await.map(drop)
+        self.hold.scope().around(self.hold.client.run(self.extending(lease))).await.map(drop)
     }
 
     /// Lets the guard go without a release: the hold stays. With a lease it ends with it. Without one, the watchdog
@@ -279,7 +279,7 @@ impl BlockingGuard {
     #[track_caller]
     pub fn extend(&self, lease: Duration) -> Result<()> {
         self.0.check();
-        self.0.hold.client.run_blocking(self.0.extending(lease)).map(drop)
+        self.0.hold.scope().enter(|| self.0.hold.client.run_blocking(self.0.extending(lease))).map(drop)
     }
 
     /// As [`Guard::keep`].

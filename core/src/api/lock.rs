@@ -4,8 +4,11 @@ use std::fmt::{Debug, Formatter};
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::time::Duration;
 
+use tracing::Instrument;
+
 use crate::api::debug;
 use crate::api::guard::{BlockingGuard, Guard};
+use crate::api::spans;
 use crate::base::blocking;
 use crate::client::Client;
 use crate::client::group::{Member, Rule};
@@ -108,7 +111,7 @@ impl LockBuilder {
     /// - `Refused`, `Config`, `Closed`: see `Error`.
     ///
     /// # Cancellation
-    /// Dropping the future leaves no lock held.
+    /// Dropping the future leaves no lock held, and gives up its place in the line. Each new acquire begins at the end.
     pub async fn acquire(self) -> Result<Guard> {
         let asked = self.clone();
         self.try_acquire_for_wait().await?.ok_or_else(|| asked.not_acquired())
@@ -164,7 +167,8 @@ impl LockBuilder {
 
     async fn try_acquire_for_wait(self) -> Result<Option<Guard>> {
         let request = self.ask(Op::Acquire)?;
-        let answer = self.client.run(request.clone()).await?;
+        let span = spans::acquire(&self.client, &request);
+        let answer = self.client.run(request.clone()).instrument(span).await?;
         Ok(answer.done.then(|| Guard::new(self.client, request, &answer)))
     }
 
@@ -284,7 +288,8 @@ impl Blocking {
     fn within_wait(self) -> Result<Option<BlockingGuard>> {
         self.check();
         let request = self.0.ask(Op::Acquire)?;
-        let answer = self.0.client.run_blocking(request.clone())?;
+        let acquire = || self.0.client.run_blocking(request.clone());
+        let answer = spans::acquire(&self.0.client, &request).in_scope(acquire)?;
         Ok(answer.done.then(|| BlockingGuard(Guard::new(self.0.client, request, &answer))))
     }
 

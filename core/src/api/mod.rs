@@ -11,3 +11,4 @@ pub mod permit_semaphore;
 pub mod red_lock;
 pub mod semaphore;
 pub mod semaphore_permit;
+mod spans;

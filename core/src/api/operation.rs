@@ -6,9 +6,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use tracing::Instrument;
+
 use crate::api::debug;
 use crate::api::lock::{fresh_owner, not_acquired};
 use crate::api::permit_semaphore::PermitSemaphore;
+use crate::api::spans;
 use crate::base::blocking;
 use crate::base::tasks::{Work, boxed};
 use crate::client::Client;
@@ -84,7 +87,9 @@ impl<T> Operation<T> {
         assert!(self.running.is_none(), "the operation runs already; await it");
         let answer = match self.refused {
             Some(error) => Err(error),
-            None => self.client.run_blocking(self.request.clone()),
+            None => {
+                spans::acquire(&self.client, &self.request).in_scope(|| self.client.run_blocking(self.request.clone()))
+            }
         };
         (self.read)(&self.client, &self.request, answer?)
     }
@@ -93,7 +98,10 @@ impl<T> Operation<T> {
         boxed(async move {
             match refused {
                 Some(error) => Err(error),
-                None => client.run(request).await,
+                None => {
+                    let span = spans::acquire(&client, &request);
+                    client.run(request).instrument(span).await
+                }
             }
         })
     }

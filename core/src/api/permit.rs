@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use crate::api::debug;
 use crate::api::guard::{BlockingGuard, Guard};
+use crate::api::spans;
 use crate::base::blocking;
+use crate::base::scope::Scope;
 use crate::client::Client;
 use crate::request::error::{Error, Loss, Result};
 use crate::request::permit_id::PermitId;
@@ -15,13 +17,16 @@ use crate::request::{Answer, Op, Request};
 pub(crate) struct Lent {
     pub client: Client,
     pub release: Request,
+    /// The span of the hold.
+    scope: Scope,
     /// They are on their way back, or stay out.
     is_done: bool,
 }
 
 impl Lent {
     pub fn new(client: &Client, release: Request) -> Self {
-        Lent { client: client.clone(), release, is_done: false }
+        let scope = spans::held(client, &release, None);
+        Lent { client: client.clone(), release, scope, is_done: false }
     }
 
     pub fn keep(mut self) {
@@ -30,21 +35,21 @@ impl Lent {
 
     pub async fn give_back(mut self) -> Result<Answer> {
         self.is_done = true;
-        self.client.run(self.release.clone()).await
+        self.scope.around(self.client.run(self.release.clone())).await
     }
 
     #[track_caller]
     pub fn give_back_blocking(mut self) -> Result<Answer> {
         blocking::check(|| format!("`{}`", self.release.name));
         self.is_done = true;
-        self.client.run_blocking(self.release.clone())
+        self.scope.enter(|| self.client.run_blocking(self.release.clone()))
     }
 }
 
 impl Drop for Lent {
     fn drop(&mut self) {
         if !self.is_done {
-            self.client.give_up(self.release.clone());
+            self.scope.enter(|| self.client.give_up(self.release.clone()));
         }
     }
 }

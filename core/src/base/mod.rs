@@ -8,5 +8,6 @@ pub mod io_thread;
 pub mod jitter;
 pub mod presence;
 pub mod process;
+pub mod scope;
 pub mod tasks;
 pub mod together;

@@ -11,6 +11,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::base::clock::Instant;
 use crate::base::jitter::jitter;
+use crate::base::scope::{Scope, UnkeptScope};
 use crate::base::tasks::boxed;
 use crate::client::Client;
 use crate::client::hold::Hold;
@@ -316,8 +317,10 @@ impl Engine for Arc<Group> {
         let group = self.clone();
         let watched = if lasts { Some((self.clone(), request.hold)) } else { None };
         let mut promise = Promise { state: state.clone(), done: Some(done), watched };
+        // A watch may last long, and reports nothing.
+        let scope = if lasts { Scope::default() } else { Scope::current() };
         let run = async move {
-            let result = group.run(&state, &request, cancelled).await;
+            let result = scope.around(group.run(&state, &request, cancelled)).await;
             state.groups().end(ticket);
             promise.keep(result);
         };
@@ -358,6 +361,12 @@ impl Engine for Arc<Group> {
                 false
             }
         }
+    }
+
+    fn trace(&self, hold: u64, scope: UnkeptScope) {
+        let Ok(state) = self.first().state() else { return };
+        let held = state.groups().get(hold);
+        held.inspect(|held| held.trace(scope));
     }
 
     /// A group of locks has no token.

@@ -1,5 +1,6 @@
 //! A hold of a client; dropping it releases it.
 
+use crate::base::scope::{Scope, UnkeptScope};
 use crate::client::Client;
 use crate::request::error::Result;
 use crate::request::{Answer, Look, Op, Request};
@@ -8,6 +9,8 @@ use crate::request::{Answer, Look, Op, Request};
 pub struct Hold {
     pub client: Client,
     pub release: Request,
+    /// The scope of reports about it.
+    scope: UnkeptScope,
     released: bool,
 }
 
@@ -15,7 +18,17 @@ impl Hold {
     /// The hold that the acquire `request` has `taken`. `op` gives it back.
     pub fn new(client: Client, op: Op, request: Request, taken: &Answer) -> Self {
         let release = Request { op, hold: taken.number as u64, ..request };
-        Hold { client, release, released: false }
+        Hold { client, release, scope: UnkeptScope::default(), released: false }
+    }
+
+    /// Has the reports about it come in this scope.
+    pub fn trace(&mut self, scope: UnkeptScope) {
+        self.client.trace(self.release.hold, scope.clone());
+        self.scope = scope;
+    }
+
+    pub fn scope(&self) -> Scope {
+        self.scope.get()
     }
 
     pub fn look(&self) -> Look {
@@ -43,7 +56,9 @@ impl Hold {
     /// Lets this hold last for the lease of `extend`, in its time limits. The future does not need the hold.
     pub fn extended(&self, extend: &Request) -> impl Future<Output = Result<Answer>> + Send + 'static + use<> {
         let Request { lease, response_timeout, retry_for, .. } = *extend;
-        self.asked(Request { op: Op::Extend, lease, response_timeout, retry_for, ..self.release.clone() })
+        let extended =
+            self.asked(Request { op: Op::Extend, lease, response_timeout, retry_for, ..self.release.clone() });
+        self.scope().around(extended)
     }
 
     fn watch(&self) -> Request {
@@ -62,19 +77,19 @@ impl Hold {
 
     pub async fn release(mut self) -> Result<()> {
         self.released = true;
-        self.client.run(self.release.clone()).await.map(drop)
+        self.scope().around(self.client.run(self.release.clone())).await.map(drop)
     }
 
     pub fn release_blocking(mut self) -> Result<()> {
         self.released = true;
-        self.client.run_blocking(self.release.clone()).map(drop)
+        self.scope().enter(|| self.client.run_blocking(self.release.clone())).map(drop)
     }
 }
 
 impl Drop for Hold {
     fn drop(&mut self) {
         if !self.released {
-            self.client.give_up(self.release.clone());
+            self.scope().enter(|| self.client.give_up(self.release.clone()));
         }
     }
 }

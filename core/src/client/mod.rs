@@ -11,6 +11,7 @@ use once_cell::race::OnceBox;
 use crate::base::blocking;
 use crate::base::clock::Instant;
 use crate::base::presence::{Presence, Present};
+use crate::base::scope::UnkeptScope;
 use crate::client::group::{Group, Member, Rule};
 use crate::client::handles::{Handles, States};
 use crate::client::state::ClientState;
@@ -31,6 +32,12 @@ pub mod state;
 const OWN_TICKETS: u64 = 1 << 63;
 
 /// The fate of the holds of a client that ends, see [`Client::close`].
+///
+/// ```no_run
+/// # async fn example(client: redlatch::Client) {
+/// client.close(redlatch::Holds::Release).await; // at the end of a service: waiters elsewhere get its locks at once
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
     /// The client gives them back, as far as the servers answer in time.
@@ -41,6 +48,16 @@ pub enum Holds {
 
 /// A client of one server. A clone is cheap; all clones are one client with one identity. The client ends, with its
 /// thread and its connections, when the last clone, guard and call is gone; [`Client::close`] ends it before.
+///
+/// ```
+/// # fn example() -> redlatch::Result<()> {
+/// let client = redlatch::Client::connect("redis://localhost:6379/2")?; // connects to no server yet
+/// let same = client.clone();
+/// assert_eq!(client.id(), same.id());
+/// # Ok(())
+/// # }
+/// # example().unwrap();
+/// ```
 ///
 /// # Drop
 /// A dropped guard or permit is released in the background. The drop of the last handle of a client (clone, guard,
@@ -126,6 +143,10 @@ impl Client {
         }
     }
 
+    pub(crate) fn is_group(&self) -> bool {
+        self.group.is_some()
+    }
+
     /// The names of a group's locks.
     pub(crate) fn group_name(&self) -> String {
         self.group.as_ref().map_or_else(String::new, |group| group.name())
@@ -203,7 +224,7 @@ impl Client {
         request: Request,
         done: impl FnOnce(Result<Answer>) + Send + 'static,
     ) -> Option<Result<Answer>> {
-        let (state, _present) = match self.ready(&request) {
+        let (state, _present) = match self.state().and_then(|state| self.ready(state, &request)) {
             Ok(ready) => ready,
             Err(error) => return Some(Err(self.too_late(&request, error))),
         };
@@ -216,7 +237,18 @@ impl Client {
 
     /// Carries out a request on the I/O thread; `done` as in [`Client::start`].
     pub(crate) fn submit(&self, ticket: u64, request: Request, done: impl FnOnce(Result<Answer>) + Send + 'static) {
-        match (self.ready(&request), &self.group) {
+        self.submit_to(self.state(), ticket, request, done);
+    }
+
+    /// As [`Client::submit`], to the client's state in this process: to look that up is a system call.
+    fn submit_to(
+        &self,
+        state: Result<&Arc<ClientState>>,
+        ticket: u64,
+        request: Request,
+        done: impl FnOnce(Result<Answer>) + Send + 'static,
+    ) {
+        match (state.and_then(|state| self.ready(state, &request)), &self.group) {
             (Ok((_, _present)), Some(group)) => group.submit(ticket, request, Box::new(done)),
             (Ok((state, _present)), None) => state.redis.submit(ticket, request, Box::new(done)),
             (Err(error), _) => done(Err(self.too_late(&request, error))),
@@ -247,12 +279,13 @@ impl Client {
         let (sender, receiver) = tokio::sync::oneshot::channel();
         let mut running = Running { client: self.clone(), ticket: self.ticket(), request: request.clone(), receiver };
         let orphan = (self.unattended(), request.clone());
+        let state = self.state();
         // The client does not end before a lock that it took for a caller that is gone is on its way back.
         let present = match request.op {
-            Op::Acquire => self.state().ok().map(|state| state.io.presence.accompany()),
+            Op::Acquire => state.as_ref().ok().map(|state| state.io.presence.accompany()),
             _ => None,
         };
-        self.submit(running.ticket, request, move |result| {
+        self.submit_to(state, running.ticket, request, move |result| {
             if let Err(result) = sender.send(result) {
                 orphan.0.give_back(&orphan.1, result);
             }
@@ -304,6 +337,13 @@ impl Client {
     /// Sends nothing.
     pub(crate) fn owners(&self, name: &str) -> Vec<i64> {
         self.engine().map_or_else(|_| Vec::new(), |engine| engine.owners(name))
+    }
+
+    /// Has the reports about a hold come in this scope.
+    pub(crate) fn trace(&self, hold: u64, scope: UnkeptScope) {
+        if let Ok(engine) = self.engine() {
+            engine.trace(hold, scope);
+        }
     }
 
     /// The fencing token of a hold; `None`: it has none, or was released. Sends nothing.
@@ -373,8 +413,11 @@ impl Client {
     }
 
     /// The client does not end before the returned guard is dropped.
-    fn ready(&self, request: &Request) -> Result<(&Arc<ClientState>, Present<&Presence>)> {
-        let state = self.state()?;
+    fn ready<'a>(
+        &self,
+        state: &'a Arc<ClientState>,
+        request: &Request,
+    ) -> Result<(&'a Arc<ClientState>, Present<&'a Presence>)> {
         let comes_in_late = matches!(request.op, Op::Release | Op::GiveBack | Op::Watch);
         let present = state.io.presence.enter(comes_in_late).ok_or_else(|| state.redis.closed_error())?;
         request.check()?;

@@ -9,6 +9,15 @@ use crate::request::shown;
 /// Where the client reaches servers that announce other addresses, see [`crate::Config::nat`]. Made of a text: pairs such
 /// as `10.0.0.1:7000=host:17000,10.0.0.2=other`, by host and port or by host alone.
 ///
+/// ```
+/// # fn example() -> redlatch::Result<()> {
+/// let inside_out = "10.0.0.1:7000=localhost:17000,10.0.0.2=other".parse()?;
+/// let config = redlatch::Config::from_url("redis+cluster://localhost:17000")?.nat(inside_out);
+/// # Ok(())
+/// # }
+/// # example().unwrap();
+/// ```
+///
 /// Its `Debug` text is the number of pairs: a text in the wrong place may be a password.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct AddressMap(Vec<Pair>);

@@ -8,6 +8,10 @@ use crate::request::shown;
 
 /// The channels by which waiters of a cluster are woken, see [`crate::Config::sharded`]. Its text is the name in small
 /// letters.
+///
+/// ```
+/// assert_eq!("both".parse::<redlatch::Sharded>().unwrap(), redlatch::Sharded::Both);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Sharded {

@@ -21,6 +21,19 @@ const FORMS: &str = "write none, wait(replicas=1,within=1.0), wait_aof(replicas=
 ///
 /// A policy makes it less likely that a lock is lost with its server, but cannot rule it out: a replica that never
 /// heard of the lock may still take over.
+///
+/// ```
+/// # use std::time::Duration;
+/// # fn example() -> redlatch::Result<()> {
+/// use redlatch::{Config, SyncPolicy};
+///
+/// let policy = SyncPolicy::Wait { replicas: 1, within: Duration::from_secs(1) };
+/// assert_eq!(policy, "wait(replicas=1)".parse()?);
+/// let config = Config::from_url("redis://localhost:6379")?.sync(policy);
+/// # Ok(())
+/// # }
+/// # example().unwrap();
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SyncPolicy {

@@ -29,6 +29,10 @@ pub(crate) struct Tls {
 
 /// The proof that a server's certificate must give, see [`crate::Config::tls_verify`]. Its text is the name in small
 /// letters.
+///
+/// ```
+/// assert_eq!("ca".parse::<redlatch::TlsVerify>().unwrap(), redlatch::TlsVerify::Ca);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TlsVerify {

@@ -9,6 +9,7 @@ use foldhash::fast::RandomState;
 use slab::Slab;
 
 use crate::base::clock::Instant;
+use crate::base::scope::UnkeptScope;
 use crate::engine::WINDOW;
 use crate::engine::claim::Claim;
 use crate::request::Look;
@@ -60,6 +61,8 @@ pub struct Holds {
     /// The owners by each name for which the server may report a change.
     names: HashMap<Arc<str>, Sharers, RandomState>,
     numbers: HashMap<u64, usize, RandomState>,
+    /// The scopes of the holds that have one.
+    scopes: HashMap<u64, UnkeptScope, RandomState>,
     /// The time of each owner's next check.
     due: Timetable,
     ended: Vec<Ended>,
@@ -94,6 +97,7 @@ impl Holds {
             claims: Default::default(),
             names: Default::default(),
             numbers: Default::default(),
+            scopes: Default::default(),
             due,
             ended: Default::default(),
             past,
@@ -227,6 +231,7 @@ impl Holds {
     /// Forgets a hold: its release is on its way, or a release has reported its loss.
     pub fn forget(&mut self, claim: &Claim, number: u64, now: Instant) {
         self.numbers.remove(&number);
+        drop(self.take_scope(number));
         self.ended.push(Ended { number, claim: claim.clone(), loss: None });
         let Some(key) = self.claims.get(claim).copied() else { return };
         self.tell("ended", &self.owned[key], number, None, 0);
@@ -268,16 +273,30 @@ impl Holds {
         let lock = loss.lock.as_str();
         let owner = loss.owner.as_str();
         let reason = loss.reason.name();
-        match is_own_doing {
+        // One report tells of all holds of the owner: in the scope of the latest that has one.
+        let scopes = numbers.iter().filter_map(|number| self.take_scope(*number));
+        let scope = scopes.last().unwrap_or_default().get();
+        scope.enter(|| match is_own_doing {
             true => tracing::debug!(target: "redlatch::lost", lock, owner, reason, "{loss}"),
             false => tracing::warn!(target: "redlatch::lost", lock, owner, reason, "{loss}"),
-        }
+        });
         self.ended.extend(numbers.into_iter().map(|number| Ended {
             number,
             claim: claim.clone(),
             loss: Some(loss.clone()),
         }));
         self.plan(key, now);
+    }
+
+    /// Has the loss of a hold reported in this scope.
+    pub fn trace(&mut self, number: u64, scope: UnkeptScope) {
+        if self.numbers.contains_key(&number) {
+            self.scopes.insert(number, scope);
+        }
+    }
+
+    fn take_scope(&mut self, number: u64) -> Option<UnkeptScope> {
+        if self.scopes.is_empty() { None } else { self.scopes.remove(&number) }
     }
 
     /// Prepares to let a hold last for `lease` from now on. Gives true if the hold may then end sooner than before: its

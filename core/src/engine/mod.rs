@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use crate::base::scope::UnkeptScope;
 use crate::request::error::{Loss, Result};
 use crate::request::{Answer, Done, Look, Request};
 
@@ -34,6 +35,8 @@ pub trait Engine {
     /// Notes that no caller can release the hold any more. False: it is not held, or the engine does not renew it
     /// anyway.
     fn abandon(&self, hold: u64) -> bool;
+    /// Has the reports about a hold come in this scope.
+    fn trace(&self, hold: u64, scope: UnkeptScope);
     /// The fencing token of a hold; `None`: it has none, or was released.
     fn token(&self, hold: u64) -> Option<i64>;
     /// The number of an owner's latest hold, unless the owner released it or heard of its loss at the release.

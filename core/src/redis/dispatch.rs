@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::clock::Instant;
+use crate::base::scope::UnkeptScope;
 use crate::engine::claim::Claim;
 use crate::engine::holds::Meant;
 use crate::engine::{Engine, WINDOW};
@@ -52,6 +53,10 @@ impl Engine for Arc<Redis> {
 
     fn abandon(&self, hold: u64) -> bool {
         self.holds(|holds| holds.abandon(hold, Instant::now()))
+    }
+
+    fn trace(&self, hold: u64, scope: UnkeptScope) {
+        self.holds(|holds| holds.trace(hold, scope));
     }
 
     fn token(&self, hold: u64) -> Option<i64> {

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::timeout_at;
+use tracing::Level;
 
 use crate::base::clock::Instant;
+use crate::base::scope::Scope;
 use crate::config::LONGEST;
 use crate::engine::claim::Claim;
 use crate::engine::gate::Entry;
@@ -20,7 +22,7 @@ use crate::redis::kinds::{self, Inputs, KindRow, PERMITS_AT_ONCE};
 use crate::redis::link::Outcome;
 use crate::redis::settle::RetryLimits;
 use crate::request::error::{Error, Result};
-use crate::request::names::without;
+use crate::request::names::{shown, without};
 use crate::request::owner::owner_field;
 use crate::request::{Answer, Op, Request};
 
@@ -50,6 +52,8 @@ pub struct Target {
     /// The numbers and texts of the request, see [`Op`].
     pub numbers: Arc<[i64]>,
     pub texts: Arc<[Vec<u8>]>,
+    /// The scope of the caller, for reports about the operation.
+    pub scope: Scope,
 }
 
 /// The result of an acquire's call.
@@ -82,7 +86,16 @@ impl Target {
         // All targets without numbers or texts share one empty list.
         let numbers = if request.numbers.is_empty() { Arc::default() } else { request.numbers.as_slice().into() };
         let texts = if request.texts.is_empty() { Arc::default() } else { request.texts.as_slice().into() };
-        Ok(Target { response, retry_for, numbers, texts, wait: request.wait, endless: request.is_endless(), ..target })
+        Ok(Target {
+            response,
+            retry_for,
+            numbers,
+            texts,
+            wait: request.wait,
+            endless: request.is_endless(),
+            scope: Scope::current(),
+            ..target
+        })
     }
 
     pub fn of(redis: &Arc<Redis>, row: &'static KindRow, claim: Claim, lease: Duration) -> Self {
@@ -105,6 +118,7 @@ impl Target {
             endless: false,
             numbers,
             texts,
+            scope: Scope::default(),
         }
     }
 
@@ -265,9 +279,36 @@ impl Target {
     }
 
     /// Logs the result of an acquire.
-    pub fn say(&self, came: &impl std::fmt::Debug) {
+    pub fn say(&self, came: std::result::Result<&Answer, &Error>) {
+        if !tracing::enabled!(target: "redlatch::acquire", Level::DEBUG) {
+            return;
+        }
+        let lock = self.plain_name();
+        let name = shown(lock);
         let owner = &*self.owner;
-        tracing::debug!(target: "redlatch::acquire", lock = self.plain_name(), owner, "`{}` for {owner}: {came:?}", self.plain_name());
+        self.scope.enter(|| match came {
+            Ok(Answer { done: true, .. }) => {
+                tracing::debug!(target: "redlatch::acquire", lock, owner, "`{name}` is acquired for {owner}")
+            }
+            Ok(_) => tracing::debug!(target: "redlatch::acquire", lock, owner, "`{name}` is not acquired for {owner}"),
+            Err(error) => {
+                tracing::debug!(target: "redlatch::acquire", lock, owner, "`{name}` is not acquired for {owner}: {error}")
+            }
+        });
+    }
+
+    /// Logs a release. `leave`: the number of holds that the owner keeps.
+    pub fn say_released(&self, leave: u32) {
+        if !tracing::enabled!(target: "redlatch::release", Level::DEBUG) {
+            return;
+        }
+        let lock = self.plain_name();
+        let name = shown(lock);
+        let owner = &*self.owner;
+        self.scope.enter(|| match leave {
+            0 => tracing::debug!(target: "redlatch::release", lock, owner, "`{name}` is released by {owner}"),
+            _ => tracing::debug!(target: "redlatch::release", lock, owner, "`{name}` is released by {owner}, which holds it {leave} more times"),
+        });
     }
 
     /// Warns about a semaphore whose permits were never set, once for each client.
@@ -278,11 +319,11 @@ impl Target {
             unset.len() < MOST_UNSET && unset.insert(self.claim.name.clone())
         };
         if is_new {
-            tracing::warn!(
+            self.scope.enter(|| tracing::warn!(
                 target: "redlatch::semaphore",
                 lock,
                 "the permits of `{lock}` were never set, and a caller without a limit waits for them; set them first, or give `wait`"
-            );
+            ));
         }
     }
 

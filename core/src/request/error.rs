@@ -10,6 +10,10 @@ use crate::request::names::{shown, without};
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// The reason why a hold ended without a release.
+///
+/// ```
+/// assert_eq!(redlatch::LostReason::ServerLostData.name(), "server lost its data");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LostReason {
@@ -44,7 +48,16 @@ impl LostReason {
     }
 }
 
-/// The story of a lost hold. The times are ages at the moment when the caller asks.
+/// The story of a lost hold. The times are ages at the moment when the caller asks. Its text tells all of it.
+///
+/// ```no_run
+/// # async fn example(guard: redlatch::Guard) {
+/// if let Some(loss) = guard.lost().await {
+///     eprintln!("{loss}"); // for an alert: which lock, why, and the times
+///     assert!(loss.noticed <= loss.acquired);
+/// }
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Loss {
@@ -110,6 +123,18 @@ fn rounded(age: Duration) -> String {
 /// [`std::io::Error`], or the server's [`ServerError`]. A report that prints the chain of sources says little twice: a
 /// `ServerError` shows its code alone, and the text of an `io::Error` stands in ours only in brackets, where our own
 /// words say less. No text and no source has a password.
+///
+/// ```no_run
+/// # use redlatch::{Client, Error};
+/// # async fn example(client: Client) -> redlatch::Result<()> {
+/// match client.lock("orders:42").wait(std::time::Duration::from_secs(5)).acquire().await {
+///     Ok(guard) => guard.release().await,
+///     Err(Error::NotAcquired { .. }) => Ok(println!("another owner has it; try later")),
+///     Err(error) if error.is_transient() => Ok(println!("no answer now: {error}")),
+///     Err(error) => Err(error),
+/// }
+/// # }
+/// ```
 ///
 /// A later release may add errors, and fields to these.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -308,7 +333,7 @@ impl std::fmt::Debug for Source {
 }
 
 /// A server's reply that is an error: the source of an [`Error::Refused`]. Its text is the code alone, since the text of
-/// the [`Error`] has the words.
+/// the [`Error`] has the words. [`Source`] shows how to get it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("error reply {code}")]
 pub struct ServerError {

@@ -6,6 +6,11 @@ use std::str::FromStr;
 use crate::request::error::{Error, Result};
 
 /// The id of a permit, by which any client can give it back. Its text is 32 hexadecimal digits.
+///
+/// ```
+/// let id: redlatch::PermitId = "0f1e2d3c4b5a69788796a5b4c3d2e1f0".parse().unwrap();
+/// assert_eq!(id.to_string(), "0f1e2d3c4b5a69788796a5b4c3d2e1f0");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PermitId(u128);
 

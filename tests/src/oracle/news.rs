@@ -1,30 +1,48 @@
-//! Receives the beliefs of the clients of this process, and passes their log lines on. In a process that a rig has
-//! started, the rig receives the beliefs.
+//! Receives the beliefs of the clients of this process, and passes their log lines and spans on. In a process that a rig
+//! has started, the rig receives the beliefs.
 //!
 //! The core reports a belief's end in µs from now. The time of the event is noted when the event is requested, just
 //! before its fields are filled in. So a belief never ends later in this book than in the core.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::fmt::Write;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Mutex, Once};
 use std::time::{Duration, Instant};
 
 use tracing::field::{Field, Visit};
-use tracing::span::{Attributes, Id, Record};
+use tracing::span::{Attributes, Id};
 use tracing::subscriber::Interest;
 use tracing::{Event, Level, Metadata, Subscriber};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
+use tracing_subscriber::registry::{LookupSpan, Registry, SpanRef};
 
 use super::{abroad, book};
 use crate::clock;
 
 const TARGET: &str = "redlatch::belief";
+/// That of the core's spans.
+const SPANS: &str = "redlatch::span";
 
 thread_local! {
     /// The time of the latest event, on both clocks: the process's and the machine's.
     static ASKED: Cell<Option<(Instant, u64)>> = const { Cell::new(None) };
+    /// Whether no hearer wants the core's spans of this thread.
+    static WITHOUT_SPANS: Cell<bool> = const { Cell::new(false) };
 }
 
-type Hearer = Box<dyn Fn(Level, &str, &str) + Send>;
+/// A log event of the core, or the beginning or the end of a span.
+pub struct Heard {
+    pub level: Level,
+    pub target: String,
+    /// That of a span is `begins` or `ends`.
+    pub message: String,
+    /// The spans around it, the innermost last, each with its fields: `redlatch.hold{lock=n kind=plain}`. A span is in
+    /// itself.
+    pub spans: Vec<String>,
+}
+
+type Hearer = Box<dyn Fn(&Heard) + Send>;
 static HEARERS: Mutex<Vec<Hearer>> = Mutex::new(Vec::new());
 static HEARD: AtomicBool = AtomicBool::new(false);
 
@@ -32,35 +50,44 @@ static HEARD: AtomicBool = AtomicBool::new(false);
 pub(crate) fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        tracing::subscriber::set_global_default(News(AtomicU64::new(1)))
+        tracing::subscriber::set_global_default(Registry::default().with(News))
             .expect("the rig's is the only subscriber: see oracle::hear");
     });
 }
 
-/// Passes the level, the target and the text of each log event of the core to `hearer`.
-pub fn hear(hearer: impl Fn(Level, &str, &str) + Send + 'static) {
+/// Passes each log event and each span of the core to `hearer`.
+pub fn hear(hearer: impl Fn(&Heard) + Send + 'static) {
     listen();
     HEARERS.lock().expect("no hearer panics").push(Box::new(hearer));
     HEARD.store(true, SeqCst);
 }
 
-struct News(AtomicU64);
+/// Runs `work` while no hearer wants the core's spans of this thread.
+pub fn without_spans<T>(work: impl FnOnce() -> T) -> T {
+    WITHOUT_SPANS.set(true);
+    let done = work();
+    WITHOUT_SPANS.set(false);
+    done
+}
 
-impl Subscriber for News {
+struct News;
+
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for News {
     fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
         // Not `always`: `enabled` must be called before each event.
         if metadata.target().starts_with("redlatch::") { Interest::sometimes() } else { Interest::never() }
     }
 
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+    fn enabled(&self, metadata: &Metadata<'_>, _: Context<'_, S>) -> bool {
         if metadata.target() == TARGET {
             ASKED.set(Some((Instant::now(), clock::now())));
             return true;
         }
-        metadata.target().starts_with("redlatch::") && HEARD.load(SeqCst)
+        let is_unwanted = metadata.target() == SPANS && WITHOUT_SPANS.get();
+        metadata.target().starts_with("redlatch::") && !is_unwanted && HEARD.load(SeqCst)
     }
 
-    fn event(&self, event: &Event<'_>) {
+    fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
         let metadata = event.metadata();
         if metadata.target() == TARGET {
             let mut told = Told::default();
@@ -73,21 +100,29 @@ impl Subscriber for News {
         }
         let mut message = Message(String::new());
         event.record(&mut message);
-        HEARERS
-            .lock()
-            .expect("no hearer panics")
-            .iter()
-            .for_each(|hearer| hearer(*metadata.level(), metadata.target(), &message.0));
+        pass_on(metadata, message.0, context.event_span(event));
     }
 
-    fn new_span(&self, _: &Attributes<'_>) -> Id {
-        Id::from_u64(self.0.fetch_add(1, SeqCst))
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+        let Some(span) = context.span(id) else { return };
+        let mut fields = Fields(String::new());
+        attributes.record(&mut fields);
+        let text = format!("{}{{{}}}", attributes.metadata().name(), fields.0.trim_end());
+        span.extensions_mut().insert(text);
+        pass_on(attributes.metadata(), "begins".into(), Some(span));
     }
 
-    fn record(&self, _: &Id, _: &Record<'_>) {}
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-    fn enter(&self, _: &Id) {}
-    fn exit(&self, _: &Id) {}
+    fn on_close(&self, id: Id, context: Context<'_, S>) {
+        let Some(span) = context.span(&id) else { return };
+        pass_on(span.metadata(), "ends".into(), Some(span));
+    }
+}
+
+fn pass_on<'a, S: LookupSpan<'a>>(metadata: &Metadata<'_>, message: String, inside: Option<SpanRef<'a, S>>) {
+    let text = |span: SpanRef<'a, S>| span.extensions().get::<String>().cloned().unwrap_or_default();
+    let spans = inside.into_iter().flat_map(|span| span.scope().from_root().map(text).collect::<Vec<_>>()).collect();
+    let heard = Heard { level: *metadata.level(), target: metadata.target().to_owned(), message, spans };
+    HEARERS.lock().expect("no hearer panics").iter().for_each(|hearer| hearer(&heard));
 }
 
 struct Message(String);
@@ -97,6 +132,19 @@ impl Visit for Message {
         if field.name() == "message" {
             self.0 = format!("{value:?}");
         }
+    }
+}
+
+/// The fields of a span.
+struct Fields(String);
+
+impl Visit for Fields {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        let _ = write!(self.0, "{field}={value} ");
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        let _ = write!(self.0, "{field}={value:?} ");
     }
 }
 

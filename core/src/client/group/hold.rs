@@ -1,7 +1,7 @@
 //! A hold of a group: the holds of its members, as many as it has.
 
 use std::cmp::Reverse;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -10,6 +10,7 @@ use tokio::time::{sleep, timeout};
 
 use super::GIVING_BACK;
 use crate::base::clock::Instant;
+use crate::base::scope::{Scope, UnkeptScope};
 use crate::base::tasks::boxed;
 use crate::client::hold::Hold;
 use crate::request::error::{Error, Loss, LostReason, Result};
@@ -24,6 +25,8 @@ pub struct GroupHold {
     /// Tells its listeners of every new part as well. Changes happen while `parts` is locked, so that no part comes
     /// after the end.
     phase: watch::Sender<Phase>,
+    /// The scope of reports about its parts.
+    scope: OnceLock<UnkeptScope>,
 }
 
 #[derive(Clone)]
@@ -48,7 +51,13 @@ impl Phase {
 
 impl GroupHold {
     pub fn new(parts: Vec<Option<Hold>>, spare: usize) -> GroupHold {
-        GroupHold { parts: Mutex::new(parts), spare, acquired: Instant::now(), phase: watch::Sender::new(Phase::Kept) }
+        GroupHold {
+            parts: Mutex::new(parts),
+            spare,
+            acquired: Instant::now(),
+            phase: watch::Sender::new(Phase::Kept),
+            scope: OnceLock::new(),
+        }
     }
 
     pub fn look(&self) -> Look {
@@ -226,6 +235,17 @@ impl GroupHold {
         }
     }
 
+    /// Has the reports about its parts come in this scope.
+    pub fn trace(&self, scope: UnkeptScope) {
+        let mut parts = self.parts();
+        parts.iter_mut().flatten().for_each(|part| part.trace(scope.clone()));
+        let _ = self.scope.set(scope);
+    }
+
+    pub fn scope(&self) -> Scope {
+        self.scope.get().map(UnkeptScope::get).unwrap_or_default()
+    }
+
     /// The members that have no hold now. A lost part keeps its loss until another part replaces it.
     pub fn missing(&self) -> Vec<usize> {
         let missing = |part: &Option<Hold>| !part.as_ref().is_some_and(Hold::is_held);
@@ -234,12 +254,13 @@ impl GroupHold {
 
     /// Adds the hold of a member that was missing; drops it if the group has ended meanwhile. A lost hold stays lost:
     /// since its loss, other owners may have had the lock.
-    pub fn add(&self, member: usize, part: Hold) {
+    pub fn add(&self, member: usize, mut part: Hold) {
         let mut parts = self.parts();
         if !self.phase.borrow().is_kept() || !self.look_at(&parts).is_held() {
             drop(parts);
             return drop(part);
         }
+        self.scope.get().into_iter().for_each(|scope| part.trace(scope.clone()));
         let before = parts[member].replace(part);
         self.phase.send_modify(|_| ());
         drop(parts);

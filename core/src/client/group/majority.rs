@@ -8,6 +8,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use super::{Group, GroupHold, Member, give_back, release};
+use crate::base::scope::Scope;
 use crate::base::tasks::{self, boxed};
 use crate::client::hold::Hold;
 use crate::client::state::ClientState;
@@ -86,9 +87,10 @@ fn ask(members: &[Member], asked: &mut Asked, i: usize, request: &Request) {
     let request = Request { response_timeout: Some(limit), retry_for: Some(limit), ..request.clone() };
     // The end of the member's client waits for the task: one that is ended early gives back as well.
     let present = member.client.state().ok().map(|state| state.io.presence.accompany());
+    let scope = Scope::current();
     asked.spawn(boxed(async move {
         let _present = present;
-        let taken = member.take(&request, Duration::ZERO, request.lease).await;
+        let taken = scope.around(member.take(&request, Duration::ZERO, request.lease)).await;
         member.responsiveness().inspect(|responsiveness| responsiveness.heard(&taken));
         (i, taken)
     }));
@@ -116,7 +118,8 @@ async fn keep(members: Vec<Member>, request: Request, held: Arc<GroupHold>, mut 
                 if !held.look().is_held() {
                     return;
                 }
-                held.missing().into_iter().for_each(|i| ask(&members, &mut asked, i, &request));
+                let missing = held.missing().into_iter();
+                held.scope().enter(|| missing.for_each(|i| ask(&members, &mut asked, i, &request)));
             }
         }
     }

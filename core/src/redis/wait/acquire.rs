@@ -272,7 +272,7 @@ impl Waiter {
     /// Gives the answer to the caller's thread itself; `done` is not called.
     fn answer_here(mut self, answer: Answer) -> Option<Result<Answer>> {
         self.done = None;
-        self.target.say(&answer);
+        self.target.say(Ok(&answer));
         Some(Ok(answer))
     }
 

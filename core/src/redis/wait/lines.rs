@@ -350,7 +350,7 @@ impl Waiter {
         let Some(done) = self.done.take() else { return };
         let redis = &self.target.redis;
         redis.lines().end(self.ticket);
-        self.target.say(&result);
+        self.target.say(result.as_ref());
         done(match result {
             Err(Error::Cancelled) => Err(redis.cancelled_error()),
             result => result,

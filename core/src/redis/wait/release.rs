@@ -79,6 +79,7 @@ impl Target {
         let now = Instant::now();
         let done = matches!(reply.code, Code::Done | Code::Passed) || (repeated && leaving.leave == 0);
         if done {
+            self.say_released(leaving.leave);
             // The time that the server keeps the other holds; negative: without end.
             let left = reply.numbers.get(1).and_then(|ms| u64::try_from(*ms).ok()).map(Duration::from_millis);
             self.redis.holds(|holds| {
@@ -141,7 +142,7 @@ impl Target {
             Some(first) => *first,
             None => (self.releasing(meant, self.enter(retry).await.map_err(|_| None)?)?, None),
         };
-        match settle(&self.redis, &releasing.call, retry, sent).await {
+        match self.scope.around(settle(&self.redis, &releasing.call, retry, sent)).await {
             Ok(Settled { reply, sent, repeated }) => Ok(self.released(releasing, reply, sent, repeated)?),
             Err(Unsettled { error, copies, .. }) => {
                 let Releasing { leaving, entry, pass, .. } = releasing;

@@ -30,7 +30,7 @@ impl Target {
                     InFlight { entry, call: self.acquire_call()?, tried: None, copies: Vec::new() }
                 }
             };
-            match after(&self.redis, &call, retry, tried, copies).await {
+            match self.scope.around(after(&self.redis, &call, retry, tried, copies)).await {
                 Ok(Settled { reply, sent, .. }) => {
                     if let Some(tried) = self.acquired(&call, reply, renewed, sent)? {
                         return Ok(tried);
