@@ -169,6 +169,8 @@ pub extern "system" fn Java_io_redlatch_internal_Native_start<'a>(
             Err(error) => Some(Err(error)),
         };
         let Some(outcome) = outcome else { return Ok(false) };
+        // A grant must not get lost here: its row has no texts, so the JVM needs no memory for it. An error and an answer
+        // with texts bring nothing that would have to go back.
         rows::write(env, 0, ticket, &outcome, &row_numbers, &row_texts)?;
         Ok(true)
     })

@@ -150,6 +150,12 @@ public abstract class RedissonBaseLock implements RLock, HoldSource {
     }
 
     @Override
+    public Runnable undoing(long threadId) {
+        Request release = release(threadId);
+        return () -> core.send(release);
+    }
+
+    @Override
     public int addListener(ObjectListener listener) {
         return events.add(listener);
     }
