@@ -47,8 +47,14 @@ public final class Core {
 
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    private Core(long client, Executor executor, ClassLoader loader) {
+    /** As it was connected; null for a group. */
+    private final String url;
+    private final String[] options;
+
+    private Core(long client, String url, String[] options, Executor executor, ClassLoader loader) {
         this.client = client;
+        this.url = url;
+        this.options = options;
         this.id = Native.id(client);
         this.executor = executor;
         this.loader = loader;
@@ -69,7 +75,8 @@ public final class Core {
         List<String> flat = new ArrayList<>();
         options.forEach((name, value) -> Collections.addAll(flat, name, value));
         ClassLoader loader = Thread.currentThread().getContextClassLoader();
-        Core core = new Core(Native.connect(url, flat.toArray(new String[0])), executor, loader);
+        String[] pairs = flat.toArray(new String[0]);
+        Core core = new Core(Native.connect(url, pairs), url, pairs, executor, loader);
         Completions.opened();
         try {
             Callbacks.THREADS.open();
@@ -83,17 +90,24 @@ public final class Core {
     /**
      * The client of one lock that is these locks together. The native library forgets it when no object refers to it; its holds stay held.
      *
-     * @param majority whether more than half of them are enough; else all are needed
+     * @param majority whether more than half of them are enough; else all are needed. A client that is closed never has its lock
      * @param kinds the core's name of the kind of each
      * @throws IllegalArgumentException if there is no lock, or one of them twice
      */
     public static Core group(boolean majority, Core[] clients, String[] kinds, byte[][] names) {
         NativeLibrary.load();
-        long[] numbers = Arrays.stream(clients).mapToLong(core -> core.client).toArray();
-        long client = Native.group(majority, numbers, kinds, names);
-        Core group = new Core(client, clients[0].executor, clients[0].loader);
-        Groups.add(group, clients);
-        return group;
+        long[] numbers = Arrays.stream(clients).mapToLong(core -> core.closed.get() ? Native.standIn(core.url, core.options) : core.client).toArray();
+        try {
+            Core group = new Core(Native.group(majority, numbers, kinds, names), null, null, clients[0].executor, clients[0].loader);
+            Groups.add(group, clients);
+            return group;
+        } finally {
+            for (int i = 0; i < clients.length; i++) {
+                if (numbers[i] != clients[i].client) {
+                    Native.close(numbers[i], false);
+                }
+            }
+        }
     }
 
     /**
