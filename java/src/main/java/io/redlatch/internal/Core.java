@@ -46,6 +46,8 @@ public final class Core {
     private final ConcurrentHashMap<Long, KnownHold> holds = new ConcurrentHashMap<>();
 
     private final AtomicBoolean closed = new AtomicBoolean();
+    /** Null: nothing. */
+    private volatile Runnable atEnd;
 
     /** As it was connected; null for a group. */
     private final String url;
@@ -285,6 +287,11 @@ public final class Core {
         Native.cancel(client, ticket);
     }
 
+    /** Has {@code work} run when this client has ended. Only one work can be given, before other threads have the client. */
+    public void atEnd(Runnable work) {
+        atEnd = work;
+    }
+
     /**
      * Ends this client. Requests under way and later ones are answered as closed.
      *
@@ -294,6 +301,9 @@ public final class Core {
         boolean isFirst = closed.compareAndSet(false, true);
         Native.close(client, release);
         if (isFirst) {
+            if (atEnd != null) {
+                atEnd.run();
+            }
             Completions.closed();
             Callbacks.THREADS.closed();
             Groups.forget();
