@@ -1,7 +1,12 @@
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.util.List;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.redisson.RedissonShutdownException;
 
 /** The judges of the mixed load, see {@code tests/java/load}. */
 class LoadJudgeTest {
@@ -32,6 +37,27 @@ class LoadJudgeTest {
             return String.valueOf(server.call("DBSIZE")).startsWith("LOADING ");
         } catch (IOException e) {
             return false; // it does not listen yet
+        }
+    }
+
+    @Test
+    void the_shutdown_of_a_client_that_helps_to_give_a_permit_back_explains_its_exception() throws Exception {
+        TestServer server = TestServer.shared();
+        Load load = new Load(new TestServer[] {server, server, server}, 1);
+        try {
+            Party own = load.clients.any(new Random(1), 0);
+            Party helper = load.clients.any(new Random(1), 1);
+            Use use = new Use(load, "permits", "test", new Epoch(0), List.of(own), null);
+            use.failed("release", new RedissonShutdownException("of the helper"), false);
+            helper.closing = true;
+            load.judgeSuspects();
+            assertTrue(load.hasSuspects(), "no client of this use was shut down");
+            use.helpedBy(helper);
+            load.judgeSuspects();
+            assertFalse(load.hasSuspects());
+            assertTrue(load.running.remove(use));
+        } finally {
+            load.clients.close();
         }
     }
 }
