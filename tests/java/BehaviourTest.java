@@ -59,6 +59,26 @@ class BehaviourTest {
         assertHasReasons(differing);
     }
 
+    @Test
+    void a_count_below_one_gives_a_latch_in_redisson_and_an_error_here_as_the_page_tells() throws Exception {
+        String told = "| `true`, and `getCount()` is that number. The latch is open as without it, but its key stays, and refuses another "
+                + "`trySetCount`, until a `countDown` or `delete` | `IllegalArgumentException`";
+        assertTrue(Files.readString(Paths.get("docs/redisson.md")).contains(told));
+        try (TestServer server = TestServer.start()) {
+            assertEquals("set to 0: true, count: 0, open with a key: true, set to 1: false, a key after countDown: false, "
+                    + "set to -1: true, count: -1, open with a key: true, set to 1: false, a key after countDown: false",
+                    said(new Child(Loaded.CLASS_PATH, Child.classes()), server));
+            assertEquals("set to 0: IllegalArgumentException, count: 0, open with a key: false, set to 1: true, a key after countDown: false, "
+                    + "set to -1: IllegalArgumentException, count: 0, open with a key: false, set to 1: true, a key after countDown: false",
+                    said(new Child(), server));
+        }
+    }
+
+    private static String said(Child child, TestServer server) throws Exception {
+        return child.run(LatchBelowOne.class, server.url()).lines().filter(line -> line.startsWith("| ")).map(line -> line.substring(2))
+                .collect(Collectors.joining(", "));
+    }
+
     private static void assertHasReasons(List<String> differing) throws Exception {
         String told = Files.readString(Paths.get("docs/redisson.md"));
         TreeSet<Differing> used = new TreeSet<>();

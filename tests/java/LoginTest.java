@@ -1,14 +1,18 @@
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.ref.WeakReference;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -20,6 +24,7 @@ import org.redisson.client.RedisWrongPasswordException;
 import org.redisson.config.Config;
 import org.redisson.config.Credentials;
 import org.redisson.config.CredentialsResolver;
+import org.redisson.config.NameMapper;
 
 /** The login of a client at a server that wants a password. */
 class LoginTest {
@@ -98,13 +103,83 @@ class LoginTest {
         }
     }
 
-    /** A password that is replaced at times. */
+    @Test
+    void a_resolver_is_followed_until_its_client_is_shut_down() throws Exception {
+        try (TestServer server = TestServer.start()) {
+            server.call("ACL", "SETUSER", "renewed", "on", ">one", "~*", "&*", "+@all");
+            Renewed resolver = new Renewed();
+            useAndShutDown(server, resolver);
+            assertEquals(2, resolver.asked.get());
+            resolver.to("two");
+            resolver.to("three");
+            assertEquals(2, resolver.asked.get());
+        }
+    }
+
+    @Test
+    void a_resolver_that_waits_for_its_next_renewal_keeps_nothing_of_a_client_that_was_shut_down() throws Exception {
+        try (TestServer server = TestServer.start()) {
+            server.call("ACL", "SETUSER", "renewed", "on", ">one", "~*", "&*", "+@all");
+            Renewed resolver = new Renewed();
+            WeakReference<NameMapper> mapper = useAndShutDown(server, resolver);
+            Wait.until("the objects of the client are collected", () -> {
+                System.gc();
+                return mapper.get() == null;
+            });
+            assertFalse(resolver.next.get().isDone());
+        }
+    }
+
+    /** In a frame of its own: nothing else refers to what it makes. */
+    private static WeakReference<NameMapper> useAndShutDown(TestServer server, Renewed resolver) {
+        NameMapper mapper = new NameMapper() {
+            @Override
+            public String map(String name) {
+                return name;
+            }
+
+            @Override
+            public String unmap(String name) {
+                return name;
+            }
+        };
+        RedissonClient client = Redisson.create(server.config().setCredentialsResolver(resolver).setNameMapper(mapper));
+        resolver.to("one");
+        client.shutdown();
+        return new WeakReference<>(mapper);
+    }
+
+    @Test
+    void a_resolver_that_throws_is_an_error_and_leaves_no_thread_of_the_client() throws Exception {
+        IllegalStateException broken = new IllegalStateException("no token");
+        Config atOnce = guarded.config().setCredentialsResolver(address -> {
+            throw broken;
+        });
+        assertSame(broken, refused(atOnce).getCause());
+        int before = Vitals.threads("redlatch").size();
+        Config later = guarded.config().setCredentialsResolver(new CredentialsResolver() {
+            @Override
+            public CompletionStage<Credentials> resolve(InetSocketAddress address) {
+                return CompletableFuture.completedFuture(new Credentials(null, "sesame"));
+            }
+
+            @Override
+            public CompletionStage<Void> nextRenewal() {
+                throw broken;
+            }
+        });
+        assertSame(broken, refused(later).getCause());
+        Wait.until("no thread of ours is left", () -> Vitals.threads("redlatch").size() <= before);
+    }
+
     private static final class Renewed implements CredentialsResolver {
         private final AtomicReference<CompletableFuture<Void>> next = new AtomicReference<>(new CompletableFuture<>());
+        private final AtomicInteger asked = new AtomicInteger();
         private volatile String password = "one";
 
         @Override
         public CompletionStage<Credentials> resolve(InetSocketAddress address) {
+            asked.incrementAndGet();
             return CompletableFuture.completedFuture(new Credentials("renewed", password));
         }
 

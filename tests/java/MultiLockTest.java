@@ -15,6 +15,8 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.RedissonMultiLock;
 import org.redisson.RedissonRedLock;
 import org.redisson.RedissonShutdownException;
@@ -124,6 +126,38 @@ class MultiLockTest {
         most.unlock();
         assertFalse(locks[0].isLocked() || locks[2].isLocked());
         assertInstanceOf(RedissonRedLock.class, most);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2})
+    void a_client_that_was_shut_down_is_a_missing_vote_of_a_red_lock(int gone) throws Exception {
+        RLock before = new RedissonRedLock(locks);
+        clients[gone].shutdown();
+        RLock most = new RedissonRedLock(locks);
+        assertTrue(before.tryLock() && most.tryLock());
+        before.unlock();
+        assertTrue(most.isLocked() && most.isHeldByCurrentThread());
+        for (int i = 0; i < 3; i++) {
+            if (i != gone) {
+                assertEquals(1L, servers[i].call("HLEN", "lock"));
+            }
+        }
+        assertFalse(Worker.elsewhere(() -> new RedissonRedLock(locks).tryLock()));
+        new RedissonRedLock(locks).unlock();
+        for (TestServer server : servers) {
+            assertEquals(0L, server.call("EXISTS", "lock"));
+        }
+    }
+
+    @Test
+    void a_red_lock_whose_clients_were_shut_down_but_a_minority_cannot_be_had_and_says_why() {
+        clients[0].shutdown();
+        clients[2].shutdown();
+        RLock most = new RedissonRedLock(locks);
+        assertThrows(RedissonShutdownException.class, most::tryLock);
+        assertThrows(RedissonShutdownException.class, most::lock);
+        clients[1].shutdown();
+        assertThrows(RedissonShutdownException.class, () -> new RedissonRedLock(locks));
     }
 
     @Test

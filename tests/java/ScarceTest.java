@@ -1,9 +1,13 @@
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.BufferedReader;
+import java.io.IOException;
 import java.io.InputStreamReader;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -40,6 +44,35 @@ class ScarceTest extends LockTest {
         assertEquals("the first callback ended, the next one ran", occupied("next", next));
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"lock", "token", "permit", "lease", "interrupted"})
+    void a_grant_that_comes_while_the_heap_is_full_is_the_callers_or_goes_back(String kind) throws Exception {
+        List<String> command = new Child().option(SMALL).command(Brimful.class, server.url(), name, kind);
+        Process child = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        try (BufferedReader output = new BufferedReader(new InputStreamReader(child.getInputStream()))) {
+            assertEquals("ready", output.readLine());
+            Object before = server.call("DUMP", name);
+            server.freeze();
+            try {
+                goOn(child);
+                assertEquals("exhausted", output.readLine());
+            } finally {
+                server.thaw();
+            }
+            String end = output.readLine();
+            assertTrue(Set.of("taken, and released", "no memory").contains(end), end);
+            // A hold without a holder is renewed for as long as the child lives, and a permit without a lease stays out.
+            Wait.until(end + ": nothing is held", () -> Objects.equals(before, server.call("DUMP", name)));
+        } finally {
+            child.destroyForcibly().waitFor();
+        }
+    }
+
+    private static void goOn(Process child) throws IOException {
+        child.getOutputStream().write('\n');
+        child.getOutputStream().flush();
+    }
+
     private String occupied(String first, String next) throws Exception {
         List<String> command = new ArrayList<>(List.of("sh", "-c", "ulimit -v " + LIMIT_KB + " && exec \"$@\"", "sh"));
         command.addAll(new Child().option(SMALL).option(HUGE_STACKS).command(Occupied.class, server.url(), name, first, next));
@@ -62,8 +95,7 @@ class ScarceTest extends LockTest {
             String channel = "redisson_countdownlatch__channel__{" + name + "}";
             server.call("PUBLISH", channel, "0");
             Wait.until("the answers have come", () -> server.listenersOf(channel) == 0);
-            child.getOutputStream().write('\n');
-            child.getOutputStream().flush();
+            goOn(child);
             return output.readLine();
         } finally {
             child.destroyForcibly().waitFor();

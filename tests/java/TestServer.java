@@ -5,6 +5,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
@@ -110,6 +112,16 @@ final class TestServer implements AutoCloseable {
         try (Resp resp = new Resp(port)) {
             return resp.call(command);
         }
+    }
+
+    /** As {@link #call}. A server that was just started is asked again until it has loaded its data. */
+    Object ask(String... command) throws IOException {
+        Object reply = call(command);
+        while (reply instanceof String && ((String) reply).startsWith("LOADING ")) {
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
+            reply = call(command);
+        }
+        return reply;
     }
 
     /** How many connections listen to the lock's channel. */

@@ -66,6 +66,8 @@ pub struct Member {
 pub struct Group {
     rule: Rule,
     members: Vec<Member>,
+    /// The first member whose client was open when the group was made. The state of that client has the group's holds.
+    home: usize,
     /// Tells this group from other groups.
     identity: Arc<str>,
 }
@@ -98,13 +100,14 @@ impl Group {
             ))),
             None => {
                 let identity = format!("{rule:?} {:?}", members.iter().map(key).collect::<Vec<_>>()).into();
-                Ok(Group { rule, members, identity })
+                let home = members.iter().position(|member| !member.client.is_closed()).unwrap_or_default();
+                Ok(Group { rule, members, home, identity })
             }
         }
     }
 
-    pub fn first(&self) -> &Client {
-        &self.members[0].client
+    pub fn home(&self) -> &Client {
+        &self.members[self.home].client
     }
 
     pub fn members(&self) -> &[Member] {
@@ -294,11 +297,11 @@ impl Group {
     }
 
     fn not_held(&self, owner: i64) -> Error {
-        Error::NotHeld { lock: self.name(), owner: OwnerField(&self.first().id(), owner).to_string() }
+        Error::NotHeld { lock: self.name(), owner: OwnerField(&self.home().id(), owner).to_string() }
     }
 }
 
-/// The holds of a group are in the state of its first member's client.
+/// The holds of a group are in the state of one member's client, its home.
 impl Engine for Arc<Group> {
     /// A group does nothing on the caller's thread.
     fn start(&self, _: Duration, ticket: u64, request: Request, done: Done) -> Option<Result<Answer>> {
@@ -307,7 +310,7 @@ impl Engine for Arc<Group> {
     }
 
     fn submit(&self, ticket: u64, request: Request, done: Done) {
-        let state = match self.first().state() {
+        let state = match self.home().state() {
             Ok(state) => state.clone(),
             Err(error) => return done(Err(error)),
         };
@@ -329,13 +332,13 @@ impl Engine for Arc<Group> {
     }
 
     fn cancel(&self, ticket: u64) {
-        if let Ok(state) = self.first().state() {
+        if let Ok(state) = self.home().state() {
             state.groups().end(ticket);
         }
     }
 
     fn look(&self, hold: u64) -> Look {
-        let Ok(state) = self.first().state() else { return Look::Gone };
+        let Ok(state) = self.home().state() else { return Look::Gone };
         let held = state.groups().get(hold);
         held.map_or_else(|| state.groups().look_back(hold), |held| held.look())
     }
@@ -344,12 +347,12 @@ impl Engine for Arc<Group> {
         match self.look(hold) {
             Look::Lost(loss) => Some(loss),
             Look::Held { .. } => None,
-            Look::Gone => self.first().state().ok()?.groups().loss_of(hold),
+            Look::Gone => self.home().state().ok()?.groups().loss_of(hold),
         }
     }
 
     fn abandon(&self, hold: u64) -> bool {
-        let Ok(state) = self.first().state() else { return false };
+        let Ok(state) = self.home().state() else { return false };
         let held = state.groups().get(hold);
         match held {
             Some(held) => {
@@ -375,7 +378,7 @@ impl Engine for Arc<Group> {
     }
 
     fn latest(&self, _: &'static str, _: &str, owner: i64) -> Option<u64> {
-        self.first().state().ok()?.groups().latest(&self.of(owner))
+        self.home().state().ok()?.groups().latest(&self.of(owner))
     }
 
     /// The owners that hold one of its locks now.

@@ -129,7 +129,7 @@ impl Client {
             members.iter().flat_map(|member| member.client.handles.iter().flat_map(|all| all.iter().cloned()));
         let handles = Some(handles.collect());
         let group = Arc::new(Group::new(rule, members)?);
-        Ok(Client { handles, group: Some(group.clone()), ..group.first().clone() })
+        Ok(Client { handles, group: Some(group.clone()), ..group.home().clone() })
     }
 
     /// The same client for its own work, which may go on when the program's last handle is gone.
@@ -366,7 +366,7 @@ impl Client {
 
     /// Tells whether the program has closed this client, or a clone of it, in this process.
     pub fn is_closed(&self) -> bool {
-        self.state().is_ok_and(|state| state.redis.is_closed())
+        self.state.made().is_some_and(|state| state.as_ref().is_ok_and(|state| state.redis.is_closed()))
     }
 
     /// Ends the client. Waiting calls end with `Closed`, the watchdog stops, and each holder hears that its lock is

@@ -29,7 +29,7 @@ impl ClientState {
         Ok(ClientState { redis: Arc::new(Redis::new(config, uuid()?, io.clone())?), io, groups: Arc::default() })
     }
 
-    /// The holds of groups of locks whose first member is this client's.
+    /// The holds of groups of locks whose home is this client.
     pub fn groups(&self) -> MutexGuard<'_, Holding> {
         locked(&self.groups)
     }

@@ -45,6 +45,23 @@ pub extern "system" fn Java_io_redlatch_internal_Native_connect<'a>(
     .resolve::<ThrowRuntimeExAndDefault>()
 }
 
+/// Readies a client that is closed, and gives its number. It stands for a client that was closed, whose number is gone,
+/// as a member of a group.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_redlatch_internal_Native_standIn<'a>(
+    mut env: EnvUnowned<'a>,
+    _: JClass<'a>,
+    url: JString<'a>,
+    options: JObjectArray<'a, JString<'a>>,
+) -> jlong {
+    env.with_env(|env| -> Result<jlong> {
+        let config = request::config(env, &url, &options)?;
+        let client = config.and_then(redlatch::Client::with_config);
+        added(env, client.inspect(|client| client.close_blocking(redlatch::Holds::Keep)))
+    })
+    .resolve::<ThrowRuntimeExAndDefault>()
+}
+
 /// Reads a configuration file, with `name, value, …` for its placeholders, of which the first of a name counts; see
 /// [`document`].
 #[unsafe(no_mangle)]
@@ -169,6 +186,8 @@ pub extern "system" fn Java_io_redlatch_internal_Native_start<'a>(
             Err(error) => Some(Err(error)),
         };
         let Some(outcome) = outcome else { return Ok(false) };
+        // A grant must not get lost here: its row has no texts, so the JVM needs no memory for it. An error and an answer
+        // with texts bring nothing that would have to go back.
         rows::write(env, 0, ticket, &outcome, &row_numbers, &row_texts)?;
         Ok(true)
     })

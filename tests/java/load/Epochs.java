@@ -115,7 +115,7 @@ final class Epochs {
         for (int server = 0; left.isEmpty() && server < servers.length; server++) {
             try {
                 for (String key : keys(server, epoch)) {
-                    servers[server].call("DEL", key);
+                    servers[server].ask("DEL", key);
                 }
             } catch (IOException e) {
                 left.add("server " + server + " does not answer: " + e);
@@ -125,7 +125,7 @@ final class Epochs {
     }
 
     private List<String> keys(int server, Epoch epoch) throws Exception {
-        Object keys = servers[server].call("KEYS", "*" + epoch.prefix + "*");
+        Object keys = servers[server].ask("KEYS", "*" + epoch.prefix + "*");
         if (!(keys instanceof List)) {
             throw new IOException("the server says " + keys);
         }
@@ -140,7 +140,7 @@ final class Epochs {
         }
         if (key.startsWith(epoch.prefix + "semaphore") || key.startsWith(epoch.prefix + "permits")) {
             int unknown = (key.startsWith(epoch.prefix + "semaphore") ? epoch.unknownPermits : epoch.unknownIds).get();
-            String available = String.valueOf(servers[server].call("GET", key));
+            String available = String.valueOf(servers[server].ask("GET", key));
             boolean right = available.matches("-?[0-9]+") && Integer.parseInt(available) <= Epoch.PERMITS
                     && Integer.parseInt(available) >= Epoch.PERMITS - unknown;
             return right ? null : "has " + available + " permits, " + unknown + " unknown";
@@ -148,8 +148,8 @@ final class Epochs {
         if (key.contains("timeout") && key.contains("permits") && epoch.unknownIds.get() > 0) {
             return null;
         }
-        Object type = servers[server].call("TYPE", key);
-        return "(" + type + ", PTTL " + servers[server].call("PTTL", key)
-                + (type.equals("hash") ? ", " + servers[server].call("HGETALL", key) : "") + ")";
+        Object type = servers[server].ask("TYPE", key);
+        return "(" + type + ", PTTL " + servers[server].ask("PTTL", key)
+                + (type.equals("hash") ? ", " + servers[server].ask("HGETALL", key) : "") + ")";
     }
 }

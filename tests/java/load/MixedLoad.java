@@ -187,7 +187,7 @@ public final class MixedLoad {
         within(30, "threads of ours after the end of all clients", () -> Vitals.nativeThreads("redlatch") + Vitals.threads("redlatch").size());
         within(30, "libraries beside that of the program", () -> Math.max(0, Vitals.libraries() - 1));
         for (int server = 0; server < SERVERS; server++) {
-            Object left = servers[server].call("KEYS", "*");
+            Object left = servers[server].ask("KEYS", "*");
             if (!left.equals(List.of())) {
                 load.verdict.fail("left behind on server " + server + ": " + left);
             }

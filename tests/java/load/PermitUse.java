@@ -131,7 +131,10 @@ final class PermitUse {
                 use.failed("release", e, false);
                 LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(1));
                 Party other = load.clients.any(random);
-                semaphore = other.server == party.server ? other.client.getPermitExpirableSemaphore(name) : semaphore;
+                if (other.server == party.server) {
+                    use.helpedBy(other);
+                    semaphore = other.client.getPermitExpirableSemaphore(name);
+                }
             }
         }
         epoch.unknownIds.incrementAndGet();

@@ -2,6 +2,7 @@ import io.redlatch.Hold;
 import io.redlatch.LostReason;
 import java.util.List;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 
@@ -24,7 +25,7 @@ final class Use {
         this.kind = kind;
         this.style = style;
         this.epoch = epoch;
-        this.parties = parties;
+        this.parties = new CopyOnWriteArrayList<>(parties);
         this.thread = thread;
         load.running.add(this);
     }
@@ -35,6 +36,11 @@ final class Use {
             thread.interrupt();
             load.verdict.count("interrupts", "sent");
         }
+    }
+
+    /** From now on it uses the client of {@code party} as well, which may be shut down meanwhile. */
+    void helpedBy(Party party) {
+        parties.add(party);
     }
 
     synchronized void cancelling() {

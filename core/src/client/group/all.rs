@@ -88,6 +88,6 @@ impl Group {
     }
 
     fn late(&self) -> Error {
-        Error::unavailable(self.first().server(), "does not answer in time", true)
+        Error::unavailable(self.home().server(), "does not answer in time", true)
     }
 }

@@ -34,9 +34,9 @@ public final class Lease implements AutoCloseable {
      * @throws IllegalArgumentException if {@code lock} was not made by this library; it is not acquired then
      */
     public static Lease lock(RLock lock) {
-        Holds.source(lock);
+        Runnable undo = undoing(lock);
         lock.lock();
-        return new Lease(lock);
+        return taken(lock, undo).get();
     }
 
     /**
@@ -45,9 +45,9 @@ public final class Lease implements AutoCloseable {
      * @throws IllegalArgumentException unless {@code lease} is 1 ms or more, and {@code lock} was made by this library; it is not acquired then
      */
     public static Lease lock(RLock lock, Duration lease) {
-        Holds.source(lock);
+        Runnable undo = undoing(lock);
         lock.lock(ms(lease), TimeUnit.MILLISECONDS);
-        return new Lease(lock);
+        return taken(lock, undo).get();
     }
 
     /**
@@ -56,8 +56,8 @@ public final class Lease implements AutoCloseable {
      * @throws IllegalArgumentException if {@code lock} was not made by this library; it is not acquired then
      */
     public static Optional<Lease> tryLock(RLock lock, Duration wait) throws InterruptedException {
-        Holds.source(lock);
-        return taken(lock, lock.tryLock(Math.max(0, saturated(wait)), RENEWED, TimeUnit.MILLISECONDS));
+        Runnable undo = undoing(lock);
+        return lock.tryLock(Math.max(0, saturated(wait)), RENEWED, TimeUnit.MILLISECONDS) ? taken(lock, undo) : Optional.empty();
     }
 
     /**
@@ -66,8 +66,8 @@ public final class Lease implements AutoCloseable {
      * @throws IllegalArgumentException unless {@code lease} is 1 ms or more, and {@code lock} was made by this library; it is not acquired then
      */
     public static Optional<Lease> tryLock(RLock lock, Duration wait, Duration lease) throws InterruptedException {
-        Holds.source(lock);
-        return taken(lock, lock.tryLock(Math.max(0, saturated(wait)), ms(lease), TimeUnit.MILLISECONDS));
+        Runnable undo = undoing(lock);
+        return lock.tryLock(Math.max(0, saturated(wait)), ms(lease), TimeUnit.MILLISECONDS) ? taken(lock, undo) : Optional.empty();
     }
 
     /** The hold: whether it is lost, its deadline, and news of its loss. */
@@ -93,8 +93,17 @@ public final class Lease implements AutoCloseable {
         }
     }
 
-    private static Optional<Lease> taken(RLock lock, boolean taken) {
-        return taken ? Optional.of(new Lease(lock)) : Optional.empty();
+    private static Runnable undoing(RLock lock) {
+        return Holds.source(lock).undoing(Thread.currentThread().getId());
+    }
+
+    private static Optional<Lease> taken(RLock lock, Runnable undo) {
+        try {
+            return Optional.of(new Lease(lock));
+        } catch (Error e) { // of the JVM, for want of memory
+            undo.run();
+            throw e;
+        }
     }
 
     private static long ms(Duration lease) {

@@ -27,7 +27,12 @@ final class Connecting {
         Map<String, String> options = Settings.options(config, servers, login);
         options.putAll(new Tls(config, servers).options());
         Core core = Core.connect(servers.url, options, config.getExecutor());
-        login.follow(core);
+        try {
+            login.follow(core);
+        } catch (Throwable e) {
+            core.close(false);
+            throw e;
+        }
         return core;
     }
 

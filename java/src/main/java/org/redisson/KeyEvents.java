@@ -24,7 +24,7 @@ final class KeyEvents {
 
     int add(ObjectListener listener) {
         Request subscribe = subscription(listener);
-        return place.listeners.add(subscribe, checked(core.run(subscribe)).number(), call(listener));
+        return core.run(subscribe, answer -> place.listeners.add(subscribe, checked(answer).number(), call(listener)));
     }
 
     RFuture<Integer> addAsync(ObjectListener listener) {

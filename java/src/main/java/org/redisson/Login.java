@@ -8,6 +8,7 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -46,25 +47,95 @@ final class Login {
         password = isPasswordInAddress ? null : first(resolved.getPassword(), config.getPassword(), servers.settings.getPassword());
     }
 
-    /** Has the client take over the resolver's login after each of its renewals. A login in the address stays. */
+    /**
+     * Has the client take over the resolver's login after each of its renewals, until it is shut down. A login in the address stays.
+     *
+     * @throws RedisConnectionException if the resolver fails to tell of its next renewal
+     */
     void follow(Core core) {
-        CompletionStage<Void> renewal = resolver == null || isPasswordInAddress ? null : resolver.nextRenewal();
-        if (renewal == null || renewal.toCompletableFuture().isDone()) {
-            return; // no resolver tells of a renewal, or it tells of the same one for ever
-        }
-        renewal.thenCompose(renewed -> resolver.resolve(socket(servers.address))).whenComplete((credentials, error) -> {
-            if (error != null || credentials == null) {
-                Log.warn("the credentialsResolver gave nothing new for " + Shown.url(servers.address) + ", the old ones stay: " + error);
-            } else {
-                try {
-                    core.credentials(userInAddress != null ? userInAddress : user(credentials), credentials.getPassword());
-                } catch (IllegalArgumentException unusable) {
-                    Log.warn("the credentialsResolver gave what is no login for " + Shown.url(servers.address) + ", the old one stays: "
-                        + unusable.getMessage());
-                }
+        if (resolver != null && !isPasswordInAddress) {
+            try {
+                Following.begin(this, core);
+            } catch (RuntimeException e) {
+                throw failed(e);
             }
-            follow(core);
-        });
+        }
+    }
+
+    /** The renewals of one client. The resolver's futures refer to this, which refers to nothing of a client that was shut down. */
+    private static final class Following {
+        /** Null: the client was shut down. */
+        private volatile Login login;
+        private volatile Core core;
+
+        static void begin(Login login, Core core) {
+            Following following = new Following();
+            following.login = login;
+            following.core = core;
+            core.atEnd(following::end);
+            following.next(login);
+        }
+
+        private void end() {
+            login = null;
+            core = null;
+        }
+
+        private void next(Login of) {
+            CompletionStage<Void> renewal = of.resolver.nextRenewal();
+            if (renewal == null || renewal.toCompletableFuture().isDone()) {
+                return; // no resolver tells of a renewal, or it tells of the same one for ever
+            }
+            renewal.whenComplete((renewed, error) -> {
+                Login now = login;
+                if (now != null) {
+                    now.resolveAnew(error).whenComplete(this::take);
+                }
+            });
+        }
+
+        private void take(Credentials credentials, Throwable error) {
+            Login to = login;
+            Core client = core;
+            if (to == null || client == null) {
+                return;
+            }
+            to.use(client, credentials, error);
+            try {
+                next(to);
+            } catch (RuntimeException e) {
+                Log.warn("the credentialsResolver failed for " + Shown.url(to.servers.address) + ", it is asked no more: " + e);
+            }
+        }
+    }
+
+    /** @param failure why the renewal failed; null: it did not */
+    private CompletionStage<Credentials> resolveAnew(Throwable failure) {
+        if (failure != null) {
+            return CompletableFuture.failedFuture(failure);
+        }
+        try {
+            return Objects.requireNonNull(resolver.resolve(socket(servers.address)), "it has no answer");
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    private void use(Core core, Credentials credentials, Throwable error) {
+        if (error != null || credentials == null) {
+            Log.warn("the credentialsResolver gave nothing new for " + Shown.url(servers.address) + ", the old ones stay: " + error);
+            return;
+        }
+        try {
+            core.credentials(userInAddress != null ? userInAddress : user(credentials), credentials.getPassword());
+        } catch (IllegalArgumentException unusable) {
+            Log.warn("the credentialsResolver gave what is no login for " + Shown.url(servers.address) + ", the old one stays: "
+                    + unusable.getMessage());
+        }
+    }
+
+    private RedisConnectionException failed(Throwable cause) {
+        return new RedisConnectionException("the credentialsResolver failed for " + Shown.url(servers.address), cause);
     }
 
     private String user(Credentials resolved) {
@@ -96,12 +167,14 @@ final class Login {
             return new Credentials();
         }
         String shown = Shown.url(servers.address);
-        CompletableFuture<Credentials> answer = resolver.resolve(socket(servers.address)).toCompletableFuture();
+        InetSocketAddress socket = socket(servers.address);
         try {
-            Credentials credentials = answer.get(servers.settings.getConnectTimeout(), TimeUnit.MILLISECONDS);
+            Credentials credentials = resolver.resolve(socket).toCompletableFuture().get(servers.settings.getConnectTimeout(), TimeUnit.MILLISECONDS);
             return credentials == null ? new Credentials() : credentials;
         } catch (ExecutionException e) {
-            throw new RedisConnectionException("the credentialsResolver failed for " + shown, e.getCause());
+            throw failed(e.getCause());
+        } catch (RuntimeException e) {
+            throw failed(e);
         } catch (TimeoutException e) {
             throw new RedisConnectionException("the credentialsResolver did not answer for " + shown + " within "
                     + servers.settings.getConnectTimeout() + " ms, the connectTimeout", e);

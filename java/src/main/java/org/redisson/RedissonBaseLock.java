@@ -16,7 +16,7 @@ import org.redisson.api.RLock;
 public abstract class RedissonBaseLock implements RLock, HoldSource {
     private static final long FREE = -2;
 
-    final Core core;
+    private final Core core;
     private final KeyEvents events;
     final String kind;
     final byte[] key;
@@ -130,23 +130,29 @@ public abstract class RedissonBaseLock implements RLock, HoldSource {
 
     @Override
     public KnownHold holdOf(long threadId) {
-        Answer found = core.look(kind, key, threadId, 0);
+        Answer found = core().look(kind, key, threadId, 0);
         if (found.status() != Answer.LOST) {
             checked(found, threadId);
         }
         if (found.ticket() == 0) {
-            throw Failures.notHeld(name, core.id(), threadId);
+            throw Failures.notHeld(name, core().id(), threadId);
         }
-        return core.hold(kind, key, threadId, found, name);
+        return core().hold(kind, key, threadId, found, name);
     }
 
     @Override
     public void giveBack(KnownHold hold) {
-        Answer answer = core.run(limits.on(Request.release(kind, key, hold.owner(), hold.number())));
+        Answer answer = core().run(limits.on(Request.release(kind, key, hold.owner(), hold.number())));
         if (answer.status() == Answer.NOT_HELD && hold.now().status() == Answer.LOST) {
             answer = hold.now(); // the client has forgotten the loss since, or another release was told of it
         }
         checked(answer, hold.owner());
+    }
+
+    @Override
+    public Runnable undoing(long threadId) {
+        Request release = release(threadId);
+        return () -> core().send(release);
     }
 
     @Override
@@ -168,6 +174,10 @@ public abstract class RedissonBaseLock implements RLock, HoldSource {
     public RFuture<Void> removeListenerAsync(int listenerId) {
         events.remove(listenerId);
         return RedissonFuture.completed();
+    }
+
+    Core core() {
+        return core;
     }
 
     static long currentThread() {
@@ -205,12 +215,12 @@ public abstract class RedissonBaseLock implements RLock, HoldSource {
     /** The answer, unless it is an error; that is thrown. */
     Answer checked(Answer answer, long threadId) {
         if (answer.failed()) {
-            throw Failures.of(answer, new String(key, StandardCharsets.UTF_8), core.id(), threadId);
+            throw Failures.of(answer, new String(key, StandardCharsets.UTF_8), core().id(), threadId);
         }
         return answer;
     }
 
     <V> RFuture<V> submit(Request request, long threadId, Function<Answer, V> decode) {
-        return RedissonFuture.submit(core, request, answer -> decode.apply(checked(answer, threadId)));
+        return RedissonFuture.submit(core(), request, answer -> decode.apply(checked(answer, threadId)));
     }
 }

@@ -24,7 +24,7 @@ public class RedissonFairLock extends RedissonLock {
     @Override
     public void unlock() {
         long threadId = currentThread();
-        Answer answer = core.run(release(threadId));
+        Answer answer = core().run(release(threadId));
         if (isWithoutHold(answer) && !isLocked()) {
             warn(threadId, answer);
         } else {
@@ -34,7 +34,7 @@ public class RedissonFairLock extends RedissonLock {
 
     @Override
     public RFuture<Void> unlockAsync(long threadId) {
-        RFuture<Answer> released = RedissonFuture.submit(core, release(threadId), answer -> answer);
+        RFuture<Answer> released = RedissonFuture.submit(core(), release(threadId), answer -> answer);
         return RedissonFuture.of(released.toCompletableFuture().thenCompose(answer -> {
             if (!isWithoutHold(answer)) {
                 checked(answer, threadId);
@@ -55,6 +55,6 @@ public class RedissonFairLock extends RedissonLock {
     }
 
     private void warn(long threadId, Answer answer) {
-        Log.warn(Failures.of(answer, getName(), core.id(), threadId).getMessage() + " (it is free, and of a fair lock that is no exception)");
+        Log.warn(Failures.of(answer, getName(), core().id(), threadId).getMessage() + " (it is free, and of a fair lock that is no exception)");
     }
 }

@@ -77,7 +77,7 @@ public class RedissonFencedLock extends RedissonLock implements RFencedLock {
     }
 
     private Long take(long wait, long lease) {
-        return token(run(acquireFor(wait, lease)));
+        return run(acquireFor(wait, lease), RedissonFencedLock::token);
     }
 
     private RFuture<Long> takeAsync(long wait, long lease) {

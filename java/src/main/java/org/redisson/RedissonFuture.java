@@ -5,13 +5,18 @@ import io.redlatch.internal.Core;
 import io.redlatch.internal.Request;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.redisson.api.RFuture;
 
 /** The future of one request. A caller that completes it, cancels it or lets it time out gives the request up. */
 final class RedissonFuture<V> extends CompletableFuture<V> implements RFuture<V> {
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
     private volatile boolean answered;
+    private volatile long ticket;
 
     private RedissonFuture() {}
 
@@ -23,12 +28,12 @@ final class RedissonFuture<V> extends CompletableFuture<V> implements RFuture<V>
     /** @param untaken undoes what {@code decode} did, where the caller does not take the result */
     static <V> RFuture<V> submit(Core core, Request request, Function<Answer, V> decode, Consumer<V> untaken) {
         RedissonFuture<V> future = new RedissonFuture<>();
-        long ticket = core.submit(request, answer -> future.settle(answer, decode, untaken));
         future.whenComplete((value, error) -> {
             if (!future.answered) {
-                core.cancel(ticket);
+                core.cancel(future.ticket);
             }
         });
+        future.ticket = core.submit(request, answer -> future.settle(answer, decode, untaken)); // last: the caller has to get the future then
         return future;
     }
 
@@ -75,7 +80,7 @@ final class RedissonFuture<V> extends CompletableFuture<V> implements RFuture<V>
         } catch (RuntimeException e) {
             return completeExceptionally(Failures.bare(e));
         } catch (Error e) { // of the JVM, for want of memory
-            completeExceptionally(e);
+            fail(e);
             return false;
         }
         try {
@@ -86,6 +91,17 @@ final class RedissonFuture<V> extends CompletableFuture<V> implements RFuture<V>
             return taken;
         } catch (Error e) { // of a continuation, for want of memory: it is the caller's already
             return !isCompletedExceptionally();
+        }
+    }
+
+    /** Repeats it until the JVM has the memory for it: a thread may wait for this. */
+    private void fail(Error error) {
+        while (!isDone()) {
+            try {
+                completeExceptionally(error);
+            } catch (OutOfMemoryError e) {
+                LockSupport.parkNanos(PAUSE_NANOS);
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ import io.redlatch.internal.Answer;
 import io.redlatch.internal.Request;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
+import java.util.function.Function;
 
 /** The reentrant lock, and the blocking half of those that are like it. */
 public class RedissonLock extends RedissonBaseLock {
@@ -97,10 +98,16 @@ public class RedissonLock extends RedissonBaseLock {
     }
 
     Answer run(Request request) {
-        return checked(core.run(request), currentThread());
+        return checked(core().run(request), currentThread());
+    }
+
+    /** As {@link #run(Request)}, with a result that needs memory. */
+    <V> V run(Request acquire, Function<Answer, V> decode) {
+        long threadId = currentThread();
+        return core().run(acquire, answer -> decode.apply(checked(answer, threadId)));
     }
 
     private Answer runInterruptibly(Request acquire) throws InterruptedException {
-        return checked(core.runInterruptibly(acquire), currentThread());
+        return checked(core().runInterruptibly(acquire), currentThread());
     }
 }

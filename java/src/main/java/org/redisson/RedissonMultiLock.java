@@ -13,10 +13,14 @@ import org.redisson.api.RLock;
  * shortest time of any. A lock that is given twice is one lock: a transfer between two accounts need not ask whether they are the same.
  */
 public class RedissonMultiLock extends RedissonLock {
+    private final boolean majority;
+    private final RedissonBaseLock[] locks;
+    private volatile Grouped grouped;
+
     /**
      * @param locks locks of this library's clients
      * @throws IllegalArgumentException if there is none, or one that is not of this library
-     * @throws RedissonShutdownException if the client of one was shut down
+     * @throws RedissonShutdownException if the client of one was shut down; of a majority, if all were
      */
     public RedissonMultiLock(RLock... locks) {
         this(false, locks);
@@ -24,26 +28,72 @@ public class RedissonMultiLock extends RedissonLock {
 
     /** @param majority whether more than half of them are enough */
     RedissonMultiLock(boolean majority, RLock... locks) {
-        super(placeOfAll(majority, locks), "plain");
+        this(majority, ours(majority, locks));
     }
 
-    private static Place placeOfAll(boolean majority, RLock... locks) {
+    private RedissonMultiLock(boolean majority, RedissonBaseLock[] locks) {
+        this(majority, locks, new Grouped(majority, locks));
+    }
+
+    private RedissonMultiLock(boolean majority, RedissonBaseLock[] locks, Grouped grouped) {
+        super(placeOfAll(locks, grouped.core), "plain");
+        this.majority = majority;
+        this.locks = locks;
+        this.grouped = grouped;
+    }
+
+    private static RedissonBaseLock[] ours(boolean majority, RLock... locks) {
         if (locks.length == 0) {
             throw new IllegalArgumentException("a multi lock of no locks; give it at least one");
         }
         RedissonBaseLock[] ours = Arrays.stream(locks).map(RedissonMultiLock::ours).toArray(RedissonBaseLock[]::new);
-        if (!majority) { // of a majority each lock has a vote, and one that has two is a mistake
-            ours = once(ours);
-        }
-        Core[] clients = Arrays.stream(ours).map(lock -> lock.core).toArray(Core[]::new);
-        if (Arrays.stream(clients).anyMatch(Core::isClosed)) {
-            throw Failures.shutDown();
-        }
-        String[] kinds = Arrays.stream(ours).map(lock -> lock.kind).toArray(String[]::new);
-        byte[][] names = Arrays.stream(ours).map(lock -> lock.key).toArray(byte[][]::new);
-        Core core = Core.group(majority, clients, kinds, names);
-        String name = Arrays.stream(ours).map(RedissonBaseLock::getName).collect(Collectors.joining(", "));
+        return majority ? ours : once(ours); // of a majority each lock has a vote, and one that has two is a mistake
+    }
+
+    private static Place placeOfAll(RedissonBaseLock[] locks, Core core) {
+        String name = Arrays.stream(locks).map(RedissonBaseLock::getName).collect(Collectors.joining(", "));
         return new Place(null, core, new Listeners(core), name, name, Limits.OF_CLIENT);
+    }
+
+    /** The end of the client that has the group's holds must not end a majority: then there is a new group, with another client for them. */
+    @Override
+    Core core() {
+        Grouped now = grouped;
+        if (majority && now.isOutdated(locks)) {
+            now = new Grouped(true, locks);
+            grouped = now;
+        }
+        return now.core;
+    }
+
+    /** The core's group of the locks. */
+    private static final class Grouped {
+        private final Core core;
+        private final int open;
+
+        /** @throws RedissonShutdownException if too many clients were shut down */
+        Grouped(boolean majority, RedissonBaseLock[] locks) {
+            open = open(locks);
+            if (majority ? open == 0 : open < locks.length) {
+                throw Failures.shutDown();
+            }
+            Core[] clients = Arrays.stream(locks).map(RedissonBaseLock::core).toArray(Core[]::new);
+            String[] kinds = Arrays.stream(locks).map(lock -> lock.kind).toArray(String[]::new);
+            byte[][] names = Arrays.stream(locks).map(lock -> lock.key).toArray(byte[][]::new);
+            core = Core.group(majority, clients, kinds, names);
+        }
+
+        boolean isOutdated(RedissonBaseLock[] locks) {
+            return open(locks) != open;
+        }
+
+        private static int open(RedissonBaseLock[] locks) {
+            int open = 0;
+            for (RedissonBaseLock lock : locks) {
+                open += lock.core().isClosed() ? 0 : 1;
+            }
+            return open;
+        }
     }
 
     /** The locks, each of them once, in their order. */
@@ -51,7 +101,7 @@ public class RedissonMultiLock extends RedissonLock {
         List<RedissonBaseLock> once = new ArrayList<>();
         for (RedissonBaseLock lock : locks) {
             boolean isThere = once.stream()
-                    .anyMatch(other -> other.core == lock.core && other.kind.equals(lock.kind) && Arrays.equals(other.key, lock.key));
+                    .anyMatch(other -> other.core() == lock.core() && other.kind.equals(lock.kind) && Arrays.equals(other.key, lock.key));
             if (!isThere) {
                 once.add(lock);
             }

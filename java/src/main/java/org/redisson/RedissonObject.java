@@ -348,6 +348,16 @@ abstract class RedissonObject implements RObject {
         return checked(core.runInterruptibly(request));
     }
 
+    /** As {@link #run(Request)}, with a result that needs memory. */
+    <V> V run(Request acquire, Function<Answer, V> decode) {
+        return core.run(acquire, answer -> decode.apply(checked(answer)));
+    }
+
+    /** As {@link #runInterruptibly(Request)}, with a result that needs memory. */
+    <V> V runInterruptibly(Request acquire, Function<Answer, V> decode) throws InterruptedException {
+        return core.runInterruptibly(acquire, answer -> decode.apply(checked(answer)));
+    }
+
     <V> RFuture<V> submit(Request request, Function<Answer, V> decode) {
         return RedissonFuture.submit(core, request, answer -> decode.apply(checked(answer)));
     }

@@ -68,7 +68,7 @@ public class RedissonPermitExpirableSemaphore extends RedissonExpirable implemen
         if (!RedissonSemaphore.some(permits)) {
             return Collections.emptyList();
         }
-        return PermitIds.taken(run(ask(Request.ACQUIRE, permits)), permits);
+        return run(ask(Request.ACQUIRE, permits), answer -> PermitIds.taken(answer, permits));
     }
 
     @Override
@@ -259,7 +259,7 @@ public class RedissonPermitExpirableSemaphore extends RedissonExpirable implemen
         if (!RedissonSemaphore.some(permits)) {
             return Collections.emptyList();
         }
-        return PermitIds.taken(runInterruptibly(waiting(Request.ACQUIRE, wait, permits).lasting(lease)), permits);
+        return runInterruptibly(waiting(Request.ACQUIRE, wait, permits).lasting(lease), answer -> PermitIds.taken(answer, permits));
     }
 
     private <V> RFuture<V> takeAsync(int permits, long wait, long leaseTime, TimeUnit unit, Function<List<String>, V> decode) {

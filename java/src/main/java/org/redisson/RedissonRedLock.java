@@ -4,7 +4,7 @@ import org.redisson.api.RLock;
 
 /**
  * One lock of a majority of several, each on a server of its own, of which a minority may fail: those that are missing are asked again at
- * every renewal.
+ * every renewal. The lock of a client that was shut down counts as one that is missing.
  *
  * @deprecated as in Redisson: a majority makes no lease safe against a holder that stands still; see {@link RedissonFencedLock}
  */
@@ -13,6 +13,7 @@ public class RedissonRedLock extends RedissonMultiLock {
     /**
      * @param locks locks of this library's clients, each of another server
      * @throws IllegalArgumentException if there is none, one of them twice, or one that is not of this library
+     * @throws RedissonShutdownException if the clients of all were shut down
      */
     public RedissonRedLock(RLock... locks) {
         super(true, locks);

@@ -31,94 +31,93 @@ public final class Answer {
 
     private static final int FIRST_ERROR = NOT_HELD;
 
-    private final long ticket;
-    private final int status;
-    private final long number;
-    private final long[] items;
-    private final List<byte[]> texts;
-    private final String message;
-    private final String word;
+    private static final int ITEMS = 3;
+    private static final String[] NO_TEXTS = {};
 
-    private Answer(long ticket, int status, long number, long[] items, List<byte[]> texts, String message, String word) {
-        this.ticket = ticket;
-        this.status = status;
-        this.number = number;
-        this.items = items;
-        this.texts = texts;
-        this.message = message;
-        this.word = word;
+    final long[] numbers;
+    final String[] words;
+    /** Null: not read yet. */
+    private List<byte[]> texts;
+
+    /** An answer that the native library fills in. The answer to an acquire needs no memory when it comes: there may be none. */
+    Answer() {
+        this(new long[NUMBERS], new String[TEXTS]);
+    }
+
+    private Answer(long[] numbers, String[] words) {
+        this.numbers = numbers;
+        this.words = words;
     }
 
     /** The answer for a hold of a client that was shut down before it could be asked: it was lost with the client. */
     static Answer lostWithClient(String lock) {
         String message = "`" + lock + "` is lost: its client was shut down; the work that it guarded may have been done twice";
-        return new Answer(0, LOST, LostReason.CLOSED.ordinal() + 1, new long[NUMBERS - 3], List.of(), message, null);
+        return new Answer(new long[] {0, LOST, LostReason.CLOSED.ordinal() + 1, 0, 0}, new String[] {message, null});
     }
 
     /** Reads one row of what the native library wrote. */
     static Answer read(long[] numbers, String[] texts, int row) {
-        int at = row * NUMBERS;
-        int status = (int) numbers[at + 1];
-        boolean failed = status >= FIRST_ERROR;
-        String message = failed ? texts[row * TEXTS] : null;
-        String word = failed ? texts[row * TEXTS + 1] : null;
-        long[] items = Arrays.copyOfRange(numbers, at + 3, at + NUMBERS);
-        List<byte[]> unpacked = status == WITH_TEXTS ? Packed.read(texts[row * TEXTS]) : List.of();
-        return new Answer(numbers[at], status == WITH_TEXTS ? DONE : status, numbers[at + 2], items, unpacked, message, word);
+        long[] own = Arrays.copyOfRange(numbers, row * NUMBERS, (row + 1) * NUMBERS);
+        boolean hasWords = own[1] >= FIRST_ERROR || own[1] == WITH_TEXTS; // else those of an earlier answer are there
+        return new Answer(own, hasWords ? Arrays.copyOfRange(texts, row * TEXTS, (row + 1) * TEXTS) : NO_TEXTS);
     }
 
     /** {@link #DONE}, {@link #NOT_NOW} or one of the errors. */
     public int status() {
-        return status;
+        int status = (int) numbers[1];
+        return status == WITH_TEXTS ? DONE : status;
     }
 
     /** True if the operation was carried out. */
     public boolean done() {
-        return status == DONE;
+        return status() == DONE;
     }
 
     /** True if it was neither carried out nor merely not possible in time. */
     public boolean failed() {
-        return status >= FIRST_ERROR;
+        return status() >= FIRST_ERROR;
     }
 
     /** Which request this answers; of a look at a hold, the hold's number, or 0 if there is none. */
     public long ticket() {
-        return ticket;
+        return numbers[0];
     }
 
     /** The number that the operation gives; of a {@link #LOST} hold, the number of the reason. */
     public long number() {
-        return number;
+        return numbers[2];
     }
 
     /** The exception of a hold that is {@link #LOST}. */
     public LockLostException loss() {
-        return new LockLostException(message, reason());
+        return new LockLostException(message(), reason());
     }
 
     /** Why a hold is {@link #LOST}. */
     public LostReason reason() {
-        return LostReason.values()[(int) number - 1];
+        return LostReason.values()[(int) number() - 1];
     }
 
     /** A further number of the answer, from index 0 on; 0 where there is none. */
     public long item(int index) {
-        return items[index];
+        return numbers[ITEMS + index];
     }
 
     /** The texts of the answer. */
     public List<byte[]> texts() {
+        if (texts == null) {
+            texts = numbers[1] == WITH_TEXTS ? Packed.read(words[0]) : List.of();
+        }
         return texts;
     }
 
     /** The text of an error: the failure, and its remedy. Null without an error. */
     public String message() {
-        return message;
+        return failed() ? words[0] : null;
     }
 
     /** The error's name: the server's own (as in {@code WRONGTYPE}) where it refused; null without an error. */
     public String word() {
-        return word;
+        return failed() ? words[1] : null;
     }
 }

@@ -104,11 +104,11 @@ final class Callbacks {
                 if (idle == 0) {
                     startOrMiss();
                 }
+                more.signal();
             } catch (Throwable e) {
                 queue.removeLast();
                 throw e;
             }
-            more.signal();
         } finally {
             lock.unlock();
         }

@@ -23,6 +23,8 @@ final class Completions {
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     /** How often an answer is tried that meets any other error, which is a defect: the answers behind it wait meanwhile. */
     private static final int TRIES = 100;
+    private static final byte[] NO_NAME = {};
+    private static final long[] NO_NUMBERS = {};
     private static final ConcurrentHashMap<Long, Consumer<Answer>> EXPECTED = new ConcurrentHashMap<>();
     /** The fetched rows outlive a thread that ends in spite of all: the next thread goes on with them. */
     private static final Completions FETCHED = new Completions();
@@ -62,22 +64,30 @@ final class Completions {
      *
      * @throws OutOfMemoryError if the system has no thread for the answers; then nothing is expected
      */
-    static void expect(long ticket, Consumer<Answer> handOver) {
-        EXPECTED.put(ticket, handOver);
-        if (!isRunning()) { // a client that is closed answers as well
-            try {
+    static void expect(Long ticket, Consumer<Answer> handOver) {
+        try {
+            EXPECTED.put(ticket, handOver);
+            if (!isRunning()) { // a client that is closed answers as well
                 ensureRunning();
-            } catch (Throwable e) {
-                EXPECTED.remove(ticket);
-                throw e;
             }
+        } catch (Throwable e) {
+            remove(ticket);
+            throw e;
         }
     }
 
-    /** No answer of {@code ticket} will come. */
-    static void forget(long ticket) {
-        EXPECTED.remove(ticket);
+    /** No answer of {@code ticket} will come. Needs no memory: the request may have brought a lock. */
+    static void forget(Long ticket) {
+        remove(ticket);
         wakeToEnd();
+    }
+
+    private static void remove(Long ticket) {
+        try {
+            EXPECTED.remove(ticket);
+        } catch (OutOfMemoryError e) {
+            // The map has no memory for one more counter of its size. The ticket is out of it by then.
+        }
     }
 
     private static void wakeToEnd() {
@@ -92,8 +102,14 @@ final class Completions {
         wake();
     }
 
+    /** Calls the native methods that have to work without memory. The JVM needs some for the first call of each. */
+    static void link() {
+        wake();
+        Native.cancel(NONE, NONE);
+    }
+
     private static void wake() {
-        Native.submit(NONE, NONE, Request.PING, "plain", new byte[0], 0, 0, 0, 0, 0, -1, new long[0], null);
+        Native.submit(NONE, NONE, Request.PING, "plain", NO_NAME, 0, 0, 0, 0, 0, -1, NO_NUMBERS, null);
     }
 
     private static boolean isRunning() {
@@ -138,14 +154,14 @@ final class Completions {
             rows = Native.drain(numbers, texts);
             return;
         }
-        long ticket = numbers[row * Answer.NUMBERS];
+        Long ticket = numbers[row * Answer.NUMBERS]; // an object from now on: behind the hand-over nothing may fail, else it is repeated
         if (ticket == WARNING) {
             warn(Answer.read(numbers, texts, row).message());
         } else {
             Consumer<Answer> handOver = EXPECTED.get(ticket);
             if (handOver != null) { // else its start failed at the border, and its caller knows
                 handOver.accept(Answer.read(numbers, texts, row));
-                EXPECTED.remove(ticket);
+                remove(ticket);
             }
         }
         next();

@@ -19,6 +19,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
@@ -33,6 +35,8 @@ public final class Core {
     private static final int LOOKS = 25;
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
+    private static final Function<Answer, Answer> ITSELF = answer -> answer;
+
     private final long client;
     private final String id;
     private final Executor executor;
@@ -42,9 +46,17 @@ public final class Core {
     private final ConcurrentHashMap<Long, KnownHold> holds = new ConcurrentHashMap<>();
 
     private final AtomicBoolean closed = new AtomicBoolean();
+    /** Null: nothing. */
+    private volatile Runnable atEnd;
 
-    private Core(long client, Executor executor, ClassLoader loader) {
+    /** As it was connected; null for a group. */
+    private final String url;
+    private final String[] options;
+
+    private Core(long client, String url, String[] options, Executor executor, ClassLoader loader) {
         this.client = client;
+        this.url = url;
+        this.options = options;
         this.id = Native.id(client);
         this.executor = executor;
         this.loader = loader;
@@ -61,10 +73,12 @@ public final class Core {
     public static Core connect(String url, Map<String, String> options, Executor executor) {
         NativeLibrary.load();
         Objects.requireNonNull(LateClasses.ALL);
+        Completions.link();
         List<String> flat = new ArrayList<>();
         options.forEach((name, value) -> Collections.addAll(flat, name, value));
         ClassLoader loader = Thread.currentThread().getContextClassLoader();
-        Core core = new Core(Native.connect(url, flat.toArray(new String[0])), executor, loader);
+        String[] pairs = flat.toArray(new String[0]);
+        Core core = new Core(Native.connect(url, pairs), url, pairs, executor, loader);
         Completions.opened();
         try {
             Callbacks.THREADS.open();
@@ -78,17 +92,24 @@ public final class Core {
     /**
      * The client of one lock that is these locks together. The native library forgets it when no object refers to it; its holds stay held.
      *
-     * @param majority whether more than half of them are enough; else all are needed
+     * @param majority whether more than half of them are enough; else all are needed. A client that is closed never has its lock
      * @param kinds the core's name of the kind of each
      * @throws IllegalArgumentException if there is no lock, or one of them twice
      */
     public static Core group(boolean majority, Core[] clients, String[] kinds, byte[][] names) {
         NativeLibrary.load();
-        long[] numbers = Arrays.stream(clients).mapToLong(core -> core.client).toArray();
-        long client = Native.group(majority, numbers, kinds, names);
-        Core group = new Core(client, clients[0].executor, clients[0].loader);
-        Groups.add(group, clients);
-        return group;
+        long[] numbers = Arrays.stream(clients).mapToLong(core -> core.closed.get() ? Native.standIn(core.url, core.options) : core.client).toArray();
+        try {
+            Core group = new Core(Native.group(majority, numbers, kinds, names), null, null, clients[0].executor, clients[0].loader);
+            Groups.add(group, clients);
+            return group;
+        } finally {
+            for (int i = 0; i < clients.length; i++) {
+                if (numbers[i] != clients[i].client) {
+                    Native.close(numbers[i], false);
+                }
+            }
+        }
     }
 
     /**
@@ -107,68 +128,105 @@ public final class Core {
 
     /** Runs a request on the calling thread. Interrupts do not end it; the thread's flag is set again afterwards. */
     public Answer run(Request request) {
-        PendingAnswer pending = start(request, AS_LONG_AS_IT_TAKES);
+        return run(request, ITSELF);
+    }
+
+    /**
+     * As {@link #run(Request)}.
+     *
+     * @param decode makes the result of the answer. If it ends with an error of the JVM, as for want of memory, the caller never hears of the
+     *        answer, and what it has brought is given back
+     */
+    public <V> V run(Request request, Function<Answer, V> decode) {
+        Call call = start(request, AS_LONG_AS_IT_TAKES);
         try {
-            return pending.await();
-        } catch (Throwable e) { // of the JVM
-            abandon(request, pending);
+            return decode.apply(call.pending.await());
+        } catch (Error e) {
+            call.abandon();
             throw e;
         } finally {
             Reference.reachabilityFence(this);
         }
+    }
+
+    /** As {@link #runInterruptibly(Request, Function)}. */
+    public Answer runInterruptibly(Request acquire) throws InterruptedException {
+        return runInterruptibly(acquire, ITSELF);
     }
 
     /**
      * Runs an acquire on the calling thread.
      *
+     * @param decode as in {@link #run(Request, Function)}
      * @throws InterruptedException if the thread is interrupted before or while it waits; then nothing is held. A server that does not
      *         answer is not waited for: a lock that it may grant later is given back at once
      */
-    public Answer runInterruptibly(Request acquire) throws InterruptedException {
+    public <V> V runInterruptibly(Request acquire, Function<Answer, V> decode) throws InterruptedException {
         if (Thread.interrupted()) {
             throw new InterruptedException("interrupted before the lock was asked for");
         }
-        PendingAnswer pending = start(acquire, INSIDE_MS);
+        Call call = start(acquire, INSIDE_MS);
         try {
-            return pending.awaitInterruptibly();
-        } catch (Throwable e) {
-            abandon(acquire, pending);
+            return decode.apply(call.pending.awaitInterruptibly());
+        } catch (InterruptedException | Error e) {
+            call.abandon();
             throw e;
         } finally {
             Reference.reachabilityFence(this);
         }
     }
 
-    /** Has a request end whose caller goes, and takes back what it brings. Returns when that is done, or when the server is silent. */
-    private void abandon(Request request, PendingAnswer pending) {
-        untilMemory(() -> {
-            PendingAnswer settled = new PendingAnswer(TICKETS.incrementAndGet());
-            pending.then(answer -> undo(request, answer, settled));
-            Native.cancel(client, pending.ticket);
-            settled.awaitAtMost(LOOKS);
-        });
-    }
+    /** A request of a thread, with all that it needs behind its start: when the server grants the lock there may be no memory. */
+    private final class Call implements Consumer<Answer> {
+        final PendingAnswer pending = new PendingAnswer(TICKETS.incrementAndGet());
+        private final Request request;
+        /** Is there when what the request brought is given back. Null: there is no memory to wait for that. */
+        private PendingAnswer settled;
 
-    private void undo(Request request, Answer answer, PendingAnswer settled) {
-        Request undo = request.undo(answer);
-        if (undo == null) {
-            settled.complete(answer);
-        } else {
-            Completions.expect(settled.ticket, settled::complete);
-            submit(settled.ticket, undo);
+        Call(Request request) {
+            this.request = request;
         }
-    }
 
-    /** Repeats work until the JVM has the memory and the threads for it: without that work a lock would stay held. */
-    private static void untilMemory(Runnable work) {
-        while (true) {
+        /** Has the request end, and takes back what it brings. Returns when that is done, when the server is silent, or for want of memory. */
+        void abandon() {
             try {
-                work.run();
-                return;
+                settled = new PendingAnswer(TICKETS.incrementAndGet());
+                Completions.expect(settled.ticket, settled);
             } catch (OutOfMemoryError e) {
-                LockSupport.parkNanos(PAUSE_NANOS);
+                settled = null;
+            }
+            pending.then(this);
+            Native.cancel(client, pending.ticket);
+            try {
+                if (settled != null) {
+                    settled.awaitAtMost(LOOKS);
+                }
+            } catch (OutOfMemoryError e) {
+                // Then the caller goes before the end.
             }
         }
+
+        /** Takes the answer back. */
+        @Override
+        public void accept(Answer answer) {
+            if (request.brings(answer)) {
+                undo(settled == null ? TICKETS.incrementAndGet() : settled.ticket, request, answer);
+            } else if (settled != null) {
+                Completions.forget(settled.ticket);
+                settled.complete(answer);
+            }
+        }
+    }
+
+    /** Gives back what {@code answer} has brought. Needs no memory: without it a lock would stay held. */
+    private void undo(long ticket, Request r, Answer answer) {
+        Native.submit(client, ticket, r.undo(), r.kind, r.name, r.owner, 0, 0, answer.number(), r.responseTimeout, r.retryFor, r.numbers, r.texts);
+    }
+
+    /** Sends a request whose answer has no reader. Needs no memory. */
+    public void send(Request r) {
+        Native.submit(client, TICKETS.incrementAndGet(), r.op, r.kind, r.name, r.owner, r.wait, r.lease, r.hold, r.responseTimeout, r.retryFor,
+                r.numbers, r.texts);
     }
 
     /**
@@ -179,7 +237,7 @@ public final class Core {
      * @return the ticket for {@link #cancel}
      */
     public long submit(Request request, Predicate<Answer> taken) {
-        long ticket = TICKETS.incrementAndGet();
+        Long ticket = TICKETS.incrementAndGet();
         Completions.expect(ticket, answer -> callBack(() -> offer(request, answer, taken)));
         submit(ticket, request);
         return ticket;
@@ -190,13 +248,8 @@ public final class Core {
         try {
             isTaken = taken.test(answer);
         } finally {
-            if (!isTaken) {
-                untilMemory(() -> {
-                    Request undo = request.undo(answer);
-                    if (undo != null) {
-                        submit(undo, undone -> true);
-                    }
-                });
+            if (!isTaken && request.brings(answer)) {
+                undo(TICKETS.incrementAndGet(), request, answer);
             }
         }
     }
@@ -206,7 +259,7 @@ public final class Core {
         long number = found.ticket();
         KnownHold hold = holds.computeIfAbsent(number, none -> {
             PendingAnswer end = new PendingAnswer(TICKETS.incrementAndGet());
-            Completions.expect(end.ticket, end::complete);
+            Completions.expect(end.ticket, end);
             submit(end.ticket, Request.watch(kind, name, owner, number));
             return new KnownHold(shown, owner, number, found.item(0), () -> look(kind, name, owner, number), end, this::callBackFirst,
                     () -> holds.remove(number));
@@ -224,15 +277,19 @@ public final class Core {
      * @param hold its number; 0 is the latest of {@code owner}
      */
     public Answer look(String kind, byte[] name, long owner, long hold) {
-        long[] numbers = new long[Answer.NUMBERS];
-        String[] texts = new String[Answer.TEXTS];
-        Native.look(client, kind, name, owner, hold, numbers, texts);
-        return Answer.read(numbers, texts, 0);
+        Answer found = new Answer();
+        Native.look(client, kind, name, owner, hold, found.numbers, found.words);
+        return found;
     }
 
     /** Asks for a request to be given up; its answer still comes. */
     public void cancel(long ticket) {
         Native.cancel(client, ticket);
+    }
+
+    /** Has {@code work} run when this client has ended. Only one work can be given, before other threads have the client. */
+    public void atEnd(Runnable work) {
+        atEnd = work;
     }
 
     /**
@@ -244,6 +301,9 @@ public final class Core {
         boolean isFirst = closed.compareAndSet(false, true);
         Native.close(client, release);
         if (isFirst) {
+            if (atEnd != null) {
+                atEnd.run();
+            }
             Completions.closed();
             Callbacks.THREADS.closed();
             Groups.forget();
@@ -292,25 +352,22 @@ public final class Core {
         }
     }
 
-    /** @param inside how long the thread may be inside the native library, in ms; 0: as long as its call may take */
-    private PendingAnswer start(Request request, long inside) {
-        PendingAnswer pending = new PendingAnswer(TICKETS.incrementAndGet());
-        Completions.expect(pending.ticket, pending::complete);
+    /**
+     * Sends a request. What may fail for want of memory comes before that: nothing is sent if this throws.
+     *
+     * @param inside how long the thread may be inside the native library, in ms; 0: as long as its call may take
+     */
+    private Call start(Request request, long inside) {
+        Call call = new Call(request);
+        Answer answer = new Answer();
+        Completions.expect(call.pending.ticket, call.pending);
         if (VirtualThreads.isCurrent()) { // a native frame would pin the carrier for the whole round trip
-            submit(pending.ticket, request);
-        } else {
-            long[] numbers = new long[Answer.NUMBERS];
-            String[] texts = new String[Answer.TEXTS];
-            if (tryNow(pending.ticket, request, inside, numbers, texts)) {
-                Completions.forget(pending.ticket);
-                try {
-                    pending.complete(Answer.read(numbers, texts, 0));
-                } catch (OutOfMemoryError e) {
-                    untilMemory(() -> pending.complete(Answer.read(numbers, texts, 0))); // it may be a lock, of which the caller has to know
-                }
-            }
+            submit(call.pending.ticket, request);
+        } else if (tryNow(call.pending.ticket, request, inside, answer)) {
+            call.pending.complete(answer);
+            Completions.forget(call.pending.ticket);
         }
-        return pending;
+        return call;
     }
 
     /**
@@ -323,7 +380,14 @@ public final class Core {
 
     /** As {@link #callBack}, before other work. The news of a loss does not get lost for want of memory or threads. */
     private void callBackFirst(Runnable work) {
-        untilMemory(() -> Callbacks.THREADS.executeFirst(work, loader));
+        while (true) {
+            try {
+                Callbacks.THREADS.executeFirst(work, loader);
+                return;
+            } catch (OutOfMemoryError e) {
+                LockSupport.parkNanos(PAUSE_NANOS);
+            }
+        }
     }
 
     /** Runs a listener of a key: on the executor of the client, if it has one that takes the work, else on this thread, which is one of ours. */
@@ -345,17 +409,17 @@ public final class Core {
         }
     }
 
-    private boolean tryNow(long ticket, Request r, long inside, long[] numbers, String[] texts) {
+    private boolean tryNow(Long ticket, Request r, long inside, Answer answer) {
         try {
             return Native.start(client, ticket, r.op, r.kind, r.name, r.owner, r.wait, r.lease, r.hold, r.responseTimeout, r.retryFor,
-                    inside, r.numbers, r.texts, numbers, texts);
+                    inside, r.numbers, r.texts, answer.numbers, answer.words);
         } catch (Throwable e) {
             Completions.forget(ticket);
             throw e;
         }
     }
 
-    private void submit(long ticket, Request r) {
+    private void submit(Long ticket, Request r) {
         try {
             Native.submit(client, ticket, r.op, r.kind, r.name, r.owner, r.wait, r.lease, r.hold, r.responseTimeout, r.retryFor,
                     r.numbers, r.texts);

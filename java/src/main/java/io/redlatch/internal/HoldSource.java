@@ -16,4 +16,7 @@ public interface HoldSource {
      * @throws IllegalMonitorStateException if it has ended; a {@link io.redlatch.LockLostException} is its cause if it was lost
      */
     void giveBack(KnownHold hold);
+
+    /** What gives the latest hold of {@code threadId} back without waiting for that, and needs no memory to do it. */
+    Runnable undoing(long threadId);
 }

@@ -13,6 +13,9 @@ final class Native {
     /** Readies a client without sending anything; {@code options} are name, value, name, value, … */
     static native long connect(String url, String[] options);
 
+    /** Readies a client as {@code connect} does, which is closed. It stands for one whose number is gone, as a member of a {@code group}. */
+    static native long standIn(String url, String[] options);
+
     /** Reads a configuration file, see {@link Document}; {@code known} are name, value, name, value, … for its placeholders. */
     static native String[] document(String text, String[] known);
 

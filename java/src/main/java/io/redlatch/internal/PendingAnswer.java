@@ -10,21 +10,26 @@ import java.util.function.Consumer;
  * The answer that threads wait for. No {@link java.util.concurrent.CompletableFuture}: while a worker of a fork/join pool waits for a future,
  * it runs other tasks, which have its thread id and so would enter the lock that it waits for.
  */
-final class PendingAnswer implements ForkJoinPool.ManagedBlocker {
+final class PendingAnswer implements ForkJoinPool.ManagedBlocker, Consumer<Answer> {
     private static final long LOOK_MS = 10;
 
-    final long ticket;
+    final Long ticket;
     private final CountDownLatch came = new CountDownLatch(1);
     private volatile Answer answer;
     /** The next step with the answer; guarded by this. */
     private Consumer<Answer> next;
 
-    PendingAnswer(long ticket) {
+    PendingAnswer(Long ticket) {
         this.ticket = ticket;
     }
 
     boolean isDone() {
         return answer != null;
+    }
+
+    @Override
+    public void accept(Answer answer) {
+        complete(answer);
     }
 
     /** The first answer counts. Wakes all waiting threads, then runs what {@link #then} was given; if that throws, calling this again repeats it. */

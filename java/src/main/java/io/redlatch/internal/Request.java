@@ -126,20 +126,17 @@ public final class Request {
         return new Request(op, kind, name, owner, 0, 0, number);
     }
 
-    /** The request that gives back what an untaken answer has brought; null if there is nothing to give back. */
-    Request undo(Answer answer) {
-        if (!answer.done()) {
-            return null;
-        }
-        switch (op) {
-            case ACQUIRE:
-                return giveBack(answer.number());
-            case EXPIRY:
-            case DELETION:
-                return hold == 0 ? end(answer.number()) : null;
-            default:
-                return null;
-        }
+    /** Whether the answer brings something that has to go back by {@link #undo} where no caller takes it. */
+    boolean brings(Answer answer) {
+        return answer.done() && (op == ACQUIRE || (op == EXPIRY || op == DELETION) && hold == 0);
+    }
+
+    /**
+     * The operation that takes this one back, with the number of the answer for its hold. That of an acquire gives back the hold, or the permits,
+     * that its caller never had. A release of the owner may have taken that hold in place of its own: then the owner's latest ends in its stead.
+     */
+    int undo() {
+        return op == ACQUIRE ? GIVE_BACK : op;
     }
 
     /**
@@ -180,13 +177,5 @@ public final class Request {
     /** The same with a lease in ms; 0: none. */
     public Request lasting(long lease) {
         return new Request(op, kind, name, owner, wait, lease, hold, responseTimeout, retryFor, numbers, texts);
-    }
-
-    /**
-     * Gives back the hold, or the permits, that this acquire brought and its caller never had. A release of the owner may have taken that hold in
-     * place of its own: then the owner's latest ends in its stead.
-     */
-    private Request giveBack(long acquired) {
-        return new Request(GIVE_BACK, kind, name, owner, 0, 0, acquired, responseTimeout, retryFor, numbers, texts);
     }
 }

@@ -134,7 +134,8 @@ public interface RedissonClient {
 
     /**
      * Ends this client. Threads that wait for a lock get a {@link org.redisson.RedissonShutdownException}. Its holds are not given
-     * back: they expire, unless {@link io.redlatch.Options#releaseOnShutdown(RedissonClient)} was asked for.
+     * back: they expire, unless {@link io.redlatch.Options#releaseOnShutdown(RedissonClient)} was asked for. A call that a server has not
+     * answered by then may get that exception, too, and then the server may have carried it out or not.
      */
     void shutdown();
 

@@ -9,7 +9,10 @@ public interface CredentialsResolver {
     /** User and password for a server; the address is null for a Unix socket. */
     CompletionStage<Credentials> resolve(InetSocketAddress address);
 
-    /** Completes when user or password have changed: the library then asks {@link #resolve} again, for connections that it opens from then on. */
+    /**
+     * Completes when user or password have changed: the library then asks {@link #resolve} again, for connections that it opens from then on,
+     * until the client is shut down.
+     */
     default CompletionStage<Void> nextRenewal() {
         return new CompletableFuture<>();
     }
