@@ -33,6 +33,28 @@ async fn endless(work: Endless) {
 }
 
 #[test]
+fn callbacks_of_a_kept_guard_hear_that_its_client_has_ended() {
+    let (_server, a, _) = pair();
+    let guard = a.lock("n").blocking().acquire().expect("free");
+    let (told, hears) = channel();
+    guard.on_lost(move |loss| drop(told.send(loss.reason)));
+    guard.keep();
+    drop(a);
+    assert_eq!(hears.recv_timeout(PATIENCE).expect("it is told"), LostReason::Closed);
+}
+
+/// The task that watches is of no runtime that ends with the program.
+#[test]
+fn a_watch_for_a_loss_keeps_no_guard_from_being_released_at_the_end() {
+    let (server, a, _) = pair();
+    let guard = a.lock("n").blocking().acquire().expect("free");
+    let lost = guard.lost();
+    drop((guard, a));
+    assert!(!server.view().exists("n"), "the last handle waits for the release");
+    assert!(soon(lost).is_none());
+}
+
+#[test]
 fn work_ends_at_the_loss_of_its_lock() {
     let (server, a, _) = pair();
     let mut view = server.view();

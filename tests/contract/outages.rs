@@ -93,6 +93,49 @@ fn permits_of_a_caller_that_is_gone_come_back_after_any_outage() {
     }
 }
 
+/// Takes a permit; the work that it gives returns the permit.
+type Taking<'a> = &'a dyn Fn(&Client) -> Box<dyn FnOnce()>;
+
+#[test]
+fn permits_whose_guard_goes_during_an_outage_come_back_after_it() {
+    let is_told = |end: redlatch::Result<()>| assert!(matches!(end, Err(Error::Unavailable { .. })), "{end:?}");
+    let counted = |client: &Client| client.semaphore("n").acquire(1).blocking().expect("available");
+    let with_id = |client: &Client| client.permit_semaphore("n").acquire().blocking().expect("available");
+    let ways: [(&str, &str, Taking); 4] = [
+        ("semaphore", "dropped", &|client| {
+            let permit = counted(client);
+            Box::new(move || drop(permit))
+        }),
+        ("semaphore", "released", &|client| {
+            let permit = counted(client);
+            Box::new(move || is_told(permit.release_blocking()))
+        }),
+        ("permit_semaphore", "dropped", &|client| {
+            let permit = with_id(client);
+            Box::new(move || drop(permit))
+        }),
+        ("permit_semaphore", "released", &|client| {
+            let permit = with_id(client);
+            Box::new(move || is_told(permit.release_blocking()))
+        }),
+    ];
+    for (kind, how, take) in ways {
+        let server = Server::start();
+        let proxy = Proxy::start(&server);
+        let client = connect(&format!("{}{BRIEF}", server.url_at(proxy.port())));
+        let set = Request { numbers: vec![5], ..Request::new(Op::TrySet, kind, "n", 0) };
+        client.run_blocking(set).expect("answered");
+        let give_back = take(&client);
+        proxy.stall(Direction::ToServer);
+        give_back();
+        thread::sleep(OUTAGE);
+        assert_eq!(available(&mut server.view()), "4", "{kind}, {how}: there was no outage");
+        proxy.cut();
+        proxy.flow();
+        eventually(|| available(&mut server.view()) == "5");
+    }
+}
+
 #[test]
 fn a_client_that_gives_back_permits_ends_while_its_server_cannot_be_reached() {
     for kind in PERMITS {

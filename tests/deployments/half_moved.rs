@@ -61,6 +61,51 @@ fn wait_for(client: &Client, kind: &'static str, name: &str, owner: i64) -> mpsc
     answer
 }
 
+/// No server names it as the owner of a slot yet.
+#[test]
+fn a_server_that_is_about_to_get_its_first_slot_keeps_its_connections() {
+    let cluster = Cluster::start(2, 1);
+    let from = cluster.owner("n");
+    let to = 2;
+    let mut target = cluster.servers[to].view();
+    // The former replica is a master without slots from now on.
+    target.command::<()>(&["CLUSTER", "RESET"]);
+    let id: String = target.command(&["CLUSTER", "MYID"]);
+    let mut source = cluster.servers[from].view();
+    source.command::<()>(&["CLUSTER", "MEET", "127.0.0.1", &cluster.servers[to].port().to_string()]);
+    let slot = source.command::<i64>(&["CLUSTER", "KEYSLOT", "n"]).to_string();
+    let source_id = cluster.id(from);
+    eventually("the servers know each other", || {
+        target.try_command::<()>(&["CLUSTER", "SETSLOT", &slot, "IMPORTING", &source_id]).ok()?;
+        source.try_command::<()>(&["CLUSTER", "SETSLOT", &slot, "MIGRATING", &id]).ok()
+    });
+    let client = client(&format!("{}?watchdog=1", cluster.url()));
+    let held = client.lock("n").blocking().acquire().expect("free");
+    let mut moving = Move { cluster: &cluster, slot, to, source, target };
+    moving.carry("n");
+    let connections = |view: &mut View| {
+        let stats: String = view.command(&["INFO", "stats"]);
+        let count = stats.lines().find_map(|line| line.strip_prefix("total_connections_received:"));
+        count.and_then(|count| count.trim_end().parse::<u64>().ok()).expect("it counts")
+    };
+    let renewed = |view: &mut View| {
+        let mut before = view.pttl("n");
+        eventually("a renewal", || {
+            let now = view.pttl("n");
+            (std::mem::replace(&mut before, now) < now).then_some(())
+        });
+    };
+    renewed(&mut moving.target);
+    let before = connections(&mut moving.target);
+    for _ in 0..10 {
+        renewed(&mut moving.target);
+    }
+    held.ensure().expect("it is renewed");
+    let after = connections(&mut moving.target);
+    assert!(after <= before + 2, "{} connections", after - before);
+    held.release().expect("held");
+}
+
 /// A hold that has lasted longer is not passed on.
 const CHAIN: Duration = ms(10);
 

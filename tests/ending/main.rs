@@ -4,7 +4,7 @@
 //! | word | values |
 //! |---|---|
 //! | FLAVOUR | `threads`, without a runtime; `current_thread` and `multi_thread`, as `#[tokio::main]` makes them |
-//! | ENDING | `return`; `error`, an early `?`; `panic`; `keep`, a return beside a client that is never dropped |
+//! | ENDING | `return`; `error`, an early `?`; `panic`; `keep`, a return beside a client that is never dropped; `closing`, a return after the future of `close` was dropped |
 //! | HOLDS | `lock`; `many`, fifty of them; `fair`; `multi`, two locks as one; `red`, a majority of three databases; `permit`; `renewed`; `counted`, permits without ids; `cancelled`, an acquire that is dropped before its answer |
 
 use std::any::Any;
@@ -12,7 +12,7 @@ use std::io::{BufRead, Write};
 use std::pin::pin;
 use std::task::{Context, Waker};
 
-use redlatch::{Client, Error, RedLock, Result};
+use redlatch::{Client, Error, Holds, RedLock, Result};
 
 /// Guards and permits, and the clients beside the main one. They are dropped in this order.
 type Held = Vec<Box<dyn Any + Send>>;
@@ -62,6 +62,10 @@ fn end(client: &Client, ending: &str) -> Result<()> {
             std::mem::forget(client.clone());
             Ok(())
         }
+        "closing" => {
+            let _ = pin!(client.close(Holds::Release)).poll(&mut Context::from_waker(Waker::noop()));
+            Ok(())
+        }
         "panic" => panic!("as the test wants it"),
         _ => panic!("there is no ending `{ending}`"),
     }
@@ -95,8 +99,8 @@ fn take(client: &Client, url: &str, holds: &str) -> Result<Held> {
         "counted" => vec![Box::new(client.semaphore("n").acquire(2).blocking()?)],
         "cancelled" => {
             let acquire = async { client.lock("n").acquire().await };
-            let polled = pin!(acquire).poll(&mut Context::from_waker(Waker::noop()));
-            assert!(polled.is_pending());
+            // On a busy machine its answer may be there already: then its guard is dropped.
+            let _ = pin!(acquire).poll(&mut Context::from_waker(Waker::noop()));
             Vec::new()
         }
         _ => panic!("there are no holds `{holds}`"),

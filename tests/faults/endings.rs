@@ -62,7 +62,7 @@ fn a_program_that_ends_leaves_no_lock_behind() {
     let mut wrong = Vec::new();
     for holds in HOLDS {
         for flavour in FLAVOURS {
-            for ending in ["return", "error", "panic"] {
+            for ending in ["return", "error", "panic", "closing"] {
                 let server = Server::start();
                 if ["permit", "renewed", "counted"].contains(&holds) {
                     server.view().command::<()>(&["SET", "n", &PERMITS.to_string()]);
@@ -214,4 +214,16 @@ fn a_runtime_that_ends_with_the_last_handle_gives_back_its_locks() {
         drop(runtime);
         assert!(!server.view().exists("n"));
     }
+}
+
+#[test]
+fn a_forked_child_has_no_hold_of_its_parent() {
+    let server = Server::start();
+    let ended = Command::new(env!("CARGO_BIN_EXE_redlatch-forking")).arg(server.url()).output().expect("it is built");
+    assert!(
+        ended.status.success(),
+        "{}{}",
+        String::from_utf8_lossy(&ended.stdout),
+        String::from_utf8_lossy(&ended.stderr)
+    );
 }

@@ -85,6 +85,7 @@ impl Guard {
     /// # Errors
     /// `Lost`, with reason and time line, if the client does not hold the lock any more.
     pub fn ensure(&self) -> Result<()> {
+        self.hold.check()?;
         self.hold.look().ensure(|| self.not_held())
     }
 

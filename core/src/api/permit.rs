@@ -9,6 +9,7 @@ use crate::api::spans;
 use crate::base::blocking;
 use crate::base::scope::Scope;
 use crate::client::Client;
+use crate::client::hold::inherited;
 use crate::request::error::{Error, Loss, Result};
 use crate::request::permit_id::PermitId;
 use crate::request::{Answer, Op, Request};
@@ -19,6 +20,8 @@ pub(crate) struct Lent {
     pub release: Request,
     /// The span of the hold.
     scope: Scope,
+    /// As in [`crate::client::hold::Hold`].
+    process: u32,
     /// They are on their way back, or stay out.
     is_done: bool,
 }
@@ -26,7 +29,7 @@ pub(crate) struct Lent {
 impl Lent {
     pub fn new(client: &Client, release: Request) -> Self {
         let scope = spans::held(client, &release, None);
-        Lent { client: client.clone(), release, scope, is_done: false }
+        Lent { client: client.clone(), release, scope, process: std::process::id(), is_done: false }
     }
 
     pub fn keep(mut self) {
@@ -35,6 +38,7 @@ impl Lent {
 
     pub async fn give_back(mut self) -> Result<Answer> {
         self.is_done = true;
+        inherited(self.process, &self.release)?;
         self.scope.around(self.client.run(self.release.clone())).await
     }
 
@@ -42,13 +46,14 @@ impl Lent {
     pub fn give_back_blocking(mut self) -> Result<Answer> {
         blocking::check(|| format!("`{}`", self.release.name));
         self.is_done = true;
+        inherited(self.process, &self.release)?;
         self.scope.enter(|| self.client.run_blocking(self.release.clone()))
     }
 }
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        if !self.is_done {
+        if !self.is_done && inherited(self.process, &self.release).is_ok() {
             self.scope.enter(|| self.client.give_up(self.release.clone()));
         }
     }

@@ -367,7 +367,7 @@ impl Engine for Arc<Group> {
     }
 
     fn trace(&self, hold: u64, scope: UnkeptScope) {
-        let Ok(state) = self.first().state() else { return };
+        let Ok(state) = self.home().state() else { return };
         let held = state.groups().get(hold);
         held.inspect(|held| held.trace(scope));
     }

@@ -1,8 +1,10 @@
 //! A hold of a client; dropping it releases it.
 
+use std::process::id;
+
 use crate::base::scope::{Scope, UnkeptScope};
 use crate::client::Client;
-use crate::request::error::Result;
+use crate::request::error::{Error, Result};
 use crate::request::{Answer, Look, Op, Request};
 
 /// Dropping it releases the lock later: the I/O thread does it and reports no error.
@@ -11,6 +13,8 @@ pub struct Hold {
     pub release: Request,
     /// The scope of reports about it.
     scope: UnkeptScope,
+    /// The process that has it: a forked child has a copy of this, and no hold.
+    process: u32,
     released: bool,
 }
 
@@ -18,7 +22,7 @@ impl Hold {
     /// The hold that the acquire `request` has `taken`. `op` gives it back.
     pub fn new(client: Client, op: Op, request: Request, taken: &Answer) -> Self {
         let release = Request { op, hold: taken.number as u64, ..request };
-        Hold { client, release, scope: UnkeptScope::default(), released: false }
+        Hold { client, release, scope: UnkeptScope::default(), process: id(), released: false }
     }
 
     /// Has the reports about it come in this scope.
@@ -31,8 +35,13 @@ impl Hold {
         self.scope.get()
     }
 
+    /// Fails in a forked child.
+    pub fn check(&self) -> Result<()> {
+        inherited(self.process, &self.release)
+    }
+
     pub fn look(&self) -> Look {
-        self.client.look(self.release.hold)
+        self.check().map_or(Look::Gone, |()| self.client.look(self.release.hold))
     }
 
     pub fn is_held(&self) -> bool {
@@ -40,24 +49,30 @@ impl Hold {
     }
 
     pub fn abandon(&self) -> bool {
-        self.client.abandon(self.release.hold)
+        self.check().is_ok() && self.client.abandon(self.release.hold)
     }
 
     /// Waits for the end of this hold. The future does not need the hold.
     pub fn watched(&self) -> impl Future<Output = Result<Answer>> + Send + 'static + use<> {
-        self.asked(self.watch())
+        // Nor does it keep the program's last guard from being released at the end.
+        self.asked(self.client.unattended(), self.watch())
     }
 
     /// Calls `told` once, when this hold has ended; as `done` of [`Client::submit`]. It does not keep the client alive.
     pub fn told(&self, told: impl FnOnce(Result<Answer>) + Send + 'static) {
-        self.client.submit(self.client.ticket(), self.watch(), told);
+        match self.check() {
+            Ok(()) => self.client.submit(self.client.ticket(), self.watch(), told),
+            Err(inherited) => told(Err(inherited)),
+        }
     }
 
     /// Lets this hold last for the lease of `extend`, in its time limits. The future does not need the hold.
     pub fn extended(&self, extend: &Request) -> impl Future<Output = Result<Answer>> + Send + 'static + use<> {
         let Request { lease, response_timeout, retry_for, .. } = *extend;
-        let extended =
-            self.asked(Request { op: Op::Extend, lease, response_timeout, retry_for, ..self.release.clone() });
+        let extended = self.asked(
+            self.client.clone(),
+            Request { op: Op::Extend, lease, response_timeout, retry_for, ..self.release.clone() },
+        );
         self.scope().around(extended)
     }
 
@@ -65,9 +80,12 @@ impl Hold {
         Request { op: Op::Watch, lease: None, ..self.release.clone() }
     }
 
-    fn asked(&self, request: Request) -> impl Future<Output = Result<Answer>> + Send + 'static + use<> {
-        let client = self.client.clone();
-        async move { client.run(request).await }
+    fn asked(&self, client: Client, request: Request) -> impl Future<Output = Result<Answer>> + Send + 'static + use<> {
+        let own = self.check();
+        async move {
+            own?;
+            client.run(request).await
+        }
     }
 
     /// Lets the hold stay without a release.
@@ -77,19 +95,27 @@ impl Hold {
 
     pub async fn release(mut self) -> Result<()> {
         self.released = true;
+        self.check()?;
         self.scope().around(self.client.run(self.release.clone())).await.map(drop)
     }
 
     pub fn release_blocking(mut self) -> Result<()> {
         self.released = true;
+        self.check()?;
         self.scope().enter(|| self.client.run_blocking(self.release.clone())).map(drop)
     }
 }
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        if !self.released {
+        if !self.released && self.check().is_ok() {
             self.scope().enter(|| self.client.give_up(self.release.clone()));
         }
     }
+}
+
+/// Fails in a process that has only a copy of what `process` took: its child by a fork.
+pub fn inherited(process: u32, release: &Request) -> Result<()> {
+    let error = || Error::Inherited { lock: release.name.to_string() };
+    (process == id()).then_some(()).ok_or_else(error)
 }

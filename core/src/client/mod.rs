@@ -133,7 +133,7 @@ impl Client {
     }
 
     /// The same client for its own work, which may go on when the program's last handle is gone.
-    fn unattended(&self) -> Client {
+    pub(crate) fn unattended(&self) -> Client {
         Client {
             handles: None,
             config: self.config.clone(),

@@ -84,14 +84,19 @@ impl ClientState {
         let presence = self.io.presence.clone();
         let gates = self.redis.gates.clone();
         let limit = self.redis.config.flush;
-        let is_idle = presence.is_empty() && gates.is_idle();
-        if is_idle || limit.is_zero() || io_thread::is_here() || presence.is_closing() || !self.io.is_started() {
+        // The program may have dropped the future of the close: its releases go on.
+        let is_closing = presence.is_closing();
+        let is_idle = !is_closing && presence.is_empty() && gates.is_idle();
+        if is_idle || limit.is_zero() || io_thread::is_here() || !self.io.is_started() {
             return;
         }
         let (told, flushed) = sync_channel::<()>(0);
         presence.awaits();
         // It must not keep the client alive. If the client ends first, the drop of the task tells this thread as well.
         drop(self.io.spawn(async move {
+            if is_closing {
+                std::future::pending::<()>().await;
+            }
             while !(presence.is_empty() && gates.is_idle()) {
                 gates.idle().await;
                 presence.empty().await;

@@ -253,6 +253,13 @@ impl Holds {
         }
     }
 
+    /// Notes that the client has ended, and all its holds with it. Gives the claims that were held.
+    pub fn close(&mut self, now: Instant) -> Vec<Claim> {
+        let held = self.held();
+        held.iter().for_each(|claim| self.lost(claim, LostReason::Closed, now));
+        held
+    }
+
     fn lose(&mut self, key: usize, reason: LostReason, now: Instant) {
         let mut numbers = Vec::new();
         let owned = &mut self.owned[key];

@@ -283,6 +283,13 @@ impl Drop for Redis {
     fn drop(&mut self) {
         self.io.stop();
         self.refuse();
+        // The holds that the program has kept, and still watches, are renewed no longer.
+        let ended = {
+            let mut holds = self.holds.lock().expect("nothing panics while it is held");
+            holds.close(Instant::now());
+            holds.take_ended()
+        };
+        ended.into_iter().for_each(|ended| self.loss_listeners.tell(ended.number, ended.loss));
         self.dismiss();
         tracing::trace!(target: "redlatch::belief", change = "over", client = &*self.uuid);
     }

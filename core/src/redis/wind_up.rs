@@ -11,7 +11,6 @@ use crate::base::tasks;
 use crate::engine::claim::Claim;
 use crate::redis::target::Target;
 use crate::redis::{Redis, kinds};
-use crate::request::error::LostReason;
 
 /// The least time that the end of a client gives the calls in flight, even if its releases have taken long.
 const LAST: Duration = Duration::from_millis(100);
@@ -25,12 +24,7 @@ impl Redis {
 
     /// Tells every holder that the client is closed. Gives the claims that were held.
     pub fn tell_closed(self: &Arc<Self>) -> Vec<Claim> {
-        let now = Instant::now();
-        self.holds(|holds| {
-            let held = holds.held();
-            held.iter().for_each(|claim| holds.lost(claim, LostReason::Closed, now));
-            held
-        })
+        self.holds(|holds| holds.close(Instant::now()))
     }
 
     /// Frees `held`, and lets all calls in flight end. Such a call gives back what it takes, since its caller hears of
