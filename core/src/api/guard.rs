@@ -280,6 +280,7 @@ impl BlockingGuard {
     #[track_caller]
     pub fn extend(&self, lease: Duration) -> Result<()> {
         self.0.check();
+        self.0.hold.check()?;
         self.0.hold.scope().enter(|| self.0.hold.client.run_blocking(self.0.extending(lease))).map(drop)
     }
 
