@@ -37,7 +37,7 @@ fn callbacks_of_a_kept_guard_hear_that_its_client_has_ended() {
     let (_server, a, _) = pair();
     let guard = a.lock("n").blocking().acquire().expect("free");
     let (told, hears) = channel();
-    guard.on_lost(move |loss| drop(told.send(loss.reason)));
+    guard.on_lost(move |loss| told.send(loss.reason).expect("the test hears it"));
     guard.keep();
     drop(a);
     assert_eq!(hears.recv_timeout(PATIENCE).expect("it is told"), LostReason::Closed);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 import redlatch
+from eventually import until_true
 from kinds import LOCKS
 from redlatch import aio
 from servers import Server, free_port
@@ -116,3 +118,52 @@ def test_the_error_of_a_wait_in_quarantine_names_the_quarantine(own_server: Serv
                 await client.get_semaphore("s").acquire(wait=1)
 
     asyncio.run(ask())
+
+
+# Longer than the server carries out a late copy of a call.
+OUTAGE = 10
+
+
+def test_permits_whose_block_ends_during_an_outage_come_back_after_it(own_server: Server) -> None:
+    def counted(client: redlatch.Client) -> None:
+        semaphore = client.get_semaphore("counted")
+        with pytest.raises(redlatch.UnavailableError), semaphore:
+            own_server.pause()
+
+    def with_id(client: redlatch.Client) -> None:
+        permit = client.get_permit_expirable_semaphore("with id").acquire()
+        with pytest.raises(redlatch.UnavailableError), permit:
+            own_server.pause()
+
+    async def counted_aio(client: aio.Client) -> None:
+        semaphore = client.get_semaphore("counted")
+        with pytest.raises(redlatch.UnavailableError):
+            async with semaphore:
+                own_server.pause()
+
+    async def with_id_aio(client: aio.Client) -> None:
+        permit = await client.get_permit_expirable_semaphore("with id").acquire()
+        with pytest.raises(redlatch.UnavailableError):
+            async with permit:
+                own_server.pause()
+
+    def come_back(view: redlatch.Client) -> None:
+        time.sleep(OUTAGE)
+        own_server.resume()
+        until_true(lambda: view.get_semaphore("counted").available_permits() == 1, "the permit is back")
+        until_true(lambda: view.get_permit_expirable_semaphore("with id").available_permits() == 1, "it is back")
+
+    with redlatch.connect(own_server.url + QUICK) as client, redlatch.connect(own_server.url) as view:
+        client.get_semaphore("counted").try_set_permits(1)
+        client.get_permit_expirable_semaphore("with id").try_set_permits(1)
+        for block in (counted, with_id):
+            block(client)
+            come_back(view)
+
+        async def tasks() -> None:
+            async with aio.connect(own_server.url + QUICK) as client:
+                for block in (counted_aio, with_id_aio):
+                    await block(client)
+                    await asyncio.to_thread(come_back, view)
+
+        asyncio.run(tasks())
