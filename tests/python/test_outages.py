@@ -125,45 +125,25 @@ OUTAGE = 10
 
 
 def test_permits_whose_block_ends_during_an_outage_come_back_after_it(own_server: Server) -> None:
-    def counted(client: redlatch.Client) -> None:
-        semaphore = client.get_semaphore("counted")
-        with pytest.raises(redlatch.UnavailableError), semaphore:
-            own_server.pause()
-
-    def with_id(client: redlatch.Client) -> None:
-        permit = client.get_permit_expirable_semaphore("with id").acquire()
-        with pytest.raises(redlatch.UnavailableError), permit:
-            own_server.pause()
-
-    async def counted_aio(client: aio.Client) -> None:
-        semaphore = client.get_semaphore("counted")
-        with pytest.raises(redlatch.UnavailableError):
-            async with semaphore:
-                own_server.pause()
-
-    async def with_id_aio(client: aio.Client) -> None:
-        permit = await client.get_permit_expirable_semaphore("with id").acquire()
-        with pytest.raises(redlatch.UnavailableError):
-            async with permit:
-                own_server.pause()
-
-    def come_back(view: redlatch.Client) -> None:
+    def come_back() -> None:
         time.sleep(OUTAGE)
         own_server.resume()
         until_true(lambda: view.get_semaphore("counted").available_permits() == 1, "the permit is back")
         until_true(lambda: view.get_permit_expirable_semaphore("with id").available_permits() == 1, "it is back")
 
+    async def tasks() -> None:
+        async with aio.connect(own_server.url + QUICK) as client:
+            permit = await client.get_permit_expirable_semaphore("with id").acquire()
+            with pytest.raises(redlatch.UnavailableError):
+                async with client.get_semaphore("counted"), permit:
+                    own_server.pause()
+            await asyncio.to_thread(come_back)
+
     with redlatch.connect(own_server.url + QUICK) as client, redlatch.connect(own_server.url) as view:
         client.get_semaphore("counted").try_set_permits(1)
         client.get_permit_expirable_semaphore("with id").try_set_permits(1)
-        for block in (counted, with_id):
-            block(client)
-            come_back(view)
-
-        async def tasks() -> None:
-            async with aio.connect(own_server.url + QUICK) as client:
-                for block in (counted_aio, with_id_aio):
-                    await block(client)
-                    await asyncio.to_thread(come_back, view)
-
+        permit = client.get_permit_expirable_semaphore("with id").acquire()
+        with pytest.raises(redlatch.UnavailableError), client.get_semaphore("counted"), permit:
+            own_server.pause()
+        come_back()
         asyncio.run(tasks())
