@@ -105,15 +105,21 @@ fn a_server_that_is_about_to_get_its_first_slot_keeps_its_connections() {
     };
     renewed(&mut moving.target);
     let before = connections(&mut moving.target);
+    let lock = client.lock("n").wait(secs(60)).blocking();
+    let waiting = thread::spawn(move || lock.acquire());
     for _ in 0..5 {
-        // The client asks for the owners of the slots again.
-        moving.source.command::<i64>(&["CLIENT", "KILL", "TYPE", "normal"]);
         renewed(&mut moving.target);
+        // A client with a waiter that loses a connection asks for the owners of the slots again.
+        for kind in ["normal", "pubsub"] {
+            moving.source.command::<i64>(&["CLIENT", "KILL", "TYPE", kind]);
+        }
     }
+    renewed(&mut moving.target);
     held.ensure().expect("it is renewed");
     let after = connections(&mut moving.target);
     assert!(after <= before + 2, "{} connections", after - before);
     held.release().expect("held");
+    waiting.join().expect("no panic").expect("it gets the lock").release().expect("held");
 }
 
 /// A hold that has lasted longer is not passed on.
