@@ -179,7 +179,8 @@ impl Guard {
     /// # Cancellation
     /// The call goes on to its end without its future.
     pub async fn extend(&self, lease: Duration) -> Result<()> {
-        self.hold.scope().around(self.hold.client.run(self.extending(lease))).await.map(drop)
+        let extend = self.extending(lease)?;
+        self.hold.scope().around(self.hold.client.run(extend)).await.map(drop)
     }
 
     /// Lets the guard go without a release: the hold stays. With a lease it ends with it. Without one, the watchdog
@@ -222,8 +223,9 @@ impl Guard {
         blocking::check(|| format!("`{}`", self.name()));
     }
 
-    fn extending(&self, lease: Duration) -> Request {
-        Request { op: Op::Extend, lease: Some(lease), ..self.hold.release.clone() }
+    fn extending(&self, lease: Duration) -> Result<Request> {
+        self.hold.check()?;
+        Ok(Request { op: Op::Extend, lease: Some(lease), ..self.hold.release.clone() })
     }
 
     fn not_held(&self) -> Error {
@@ -280,8 +282,8 @@ impl BlockingGuard {
     #[track_caller]
     pub fn extend(&self, lease: Duration) -> Result<()> {
         self.0.check();
-        self.0.hold.check()?;
-        self.0.hold.scope().enter(|| self.0.hold.client.run_blocking(self.0.extending(lease))).map(drop)
+        let extend = self.0.extending(lease)?;
+        self.0.hold.scope().enter(|| self.0.hold.client.run_blocking(extend)).map(drop)
     }
 
     /// As [`Guard::keep`].
