@@ -39,8 +39,8 @@ pub extern "system" fn Java_io_redlatch_internal_Native_connect<'a>(
 ) -> jlong {
     env.with_env(|env| -> Result<jlong> {
         log::begin();
-        let config = request::config(env, &url, &options)?;
-        added(env, config.and_then(redlatch::Client::with_config))
+        let client = ready(env, &url, &options)?;
+        added(env, client)
     })
     .resolve::<ThrowRuntimeExAndDefault>()
 }
@@ -55,8 +55,7 @@ pub extern "system" fn Java_io_redlatch_internal_Native_standIn<'a>(
     options: JObjectArray<'a, JString<'a>>,
 ) -> jlong {
     env.with_env(|env| -> Result<jlong> {
-        let config = request::config(env, &url, &options)?;
-        let client = config.and_then(redlatch::Client::with_config);
+        let client = ready(env, &url, &options)?;
         added(env, client.inspect(|client| client.close_blocking(redlatch::Holds::Keep)))
     })
     .resolve::<ThrowRuntimeExAndDefault>()
@@ -101,6 +100,11 @@ pub extern "system" fn Java_io_redlatch_internal_Native_group<'a>(
         added(env, members.and_then(|members| redlatch::Client::group(rule, members)))
     })
     .resolve::<ThrowRuntimeExAndDefault>()
+}
+
+/// A client for a URL and its options.
+fn ready(env: &mut Env, url: &JString, options: &JObjectArray<JString>) -> Result<redlatch::Result<redlatch::Client>> {
+    Ok(request::config(env, url, options)?.and_then(redlatch::Client::with_config))
 }
 
 /// The number of a client that is made; an error in its configuration is thrown.

@@ -17,6 +17,6 @@ public interface HoldSource {
      */
     void giveBack(KnownHold hold);
 
-    /** What gives the latest hold of {@code threadId} back without waiting for that, and needs no memory to do it. */
+    /** The work that gives the latest hold of {@code threadId} back. It waits for no answer, and needs no memory. */
     Runnable undoing(long threadId);
 }
