@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
 
 /** Holds that end with a block. */
 @SuppressWarnings("try") // that a block does not name its lease is what it is for
@@ -88,6 +89,14 @@ class LeaseTest extends LockTest {
             }
         }));
         assertEquals(1, own.getSuppressed().length);
+    }
+
+    @Test
+    void the_close_of_a_lease_after_the_shutdown_of_its_client_names_the_loss() {
+        RedissonClient leaving = server.connect();
+        Lease lease = Lease.lock(leaving.getLock(name));
+        leaving.shutdown();
+        assertEquals(LostReason.CLOSED, assertThrows(LockLostException.class, lease::close).reason());
     }
 
     @Test

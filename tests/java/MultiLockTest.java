@@ -4,14 +4,28 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.redlatch.Hold;
 import io.redlatch.Holds;
+import io.redlatch.Lease;
+import io.redlatch.LockLostException;
 import io.redlatch.LostReason;
+import io.redlatch.internal.Core;
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -20,6 +34,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.RedissonMultiLock;
 import org.redisson.RedissonRedLock;
 import org.redisson.RedissonShutdownException;
+import org.redisson.api.RFuture;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
@@ -158,6 +173,149 @@ class MultiLockTest {
         assertThrows(RedissonShutdownException.class, most::lock);
         clients[1].shutdown();
         assertThrows(RedissonShutdownException.class, () -> new RedissonRedLock(locks));
+    }
+
+    @Test
+    void the_close_of_a_lease_that_ended_with_its_client_throws_and_leaves_a_later_hold_of_a_red_lock() {
+        RLock most = new RedissonRedLock(locks);
+        Lease lost = Lease.lock(most);
+        int home = shutDownHome();
+        Lease later = Lease.lock(most);
+        assertEquals(LostReason.CLOSED, assertThrows(LockLostException.class, lost::close).reason());
+        later.hold().ensure();
+        for (int i = 0; i < 3; i++) {
+            assertTrue(i == home || locks[i].isLocked(), "server " + i);
+        }
+        later.close();
+        assertFalse(most.isLocked());
+        String message = assertThrows(IllegalMonitorStateException.class, () -> Holds.of(most)).getMessage();
+        assertTrue(message.contains("acquire it first"), message);
+    }
+
+    @Test
+    void a_release_after_the_end_of_the_client_that_had_the_holds_of_a_red_lock_names_the_loss_once_for_each() throws Exception {
+        RLock most = new RedissonRedLock(locks);
+        most.lock();
+        most.lock();
+        shutDownHome();
+        assertEquals(LostReason.CLOSED, Holds.of(most).reason().orElseThrow());
+        assertTrue(most.tryLock());
+        assertFalse(Holds.of(most).isLost());
+        most.unlock();
+        assertEquals(LostReason.CLOSED, Holds.of(most).lost().get(10, SECONDS).reason());
+        Throwable ofFirst = assertThrows(IllegalMonitorStateException.class, most::unlock);
+        assertInstanceOf(LockLostException.class, ofFirst.getCause(), ofFirst.toString());
+        Throwable ofSecond = assertThrows(ExecutionException.class, () -> most.unlockAsync().get(10, SECONDS)).getCause();
+        assertInstanceOf(LockLostException.class, ofSecond.getCause(), ofSecond.toString());
+        assertNull(assertThrows(IllegalMonitorStateException.class, most::unlock).getCause());
+    }
+
+    @Test
+    void waiters_of_a_red_lock_go_on_after_the_end_of_the_client_that_has_its_holds() throws Exception {
+        RedissonClient[] others = {servers[0].connect(), servers[1].connect(), servers[2].connect()};
+        RLock held = new RedissonRedLock(others[0].getLock("lock"), others[1].getLock("lock"), others[2].getLock("lock"));
+        held.lock();
+        RLock most = new RedissonRedLock(locks);
+        Worker<?> blocked = Worker.start(() -> {
+            most.lock();
+            most.unlock();
+            return true;
+        });
+        Worker<Boolean> inTime = Worker.start(() -> {
+            boolean isTaken = most.tryLock(25, SECONDS);
+            most.unlock();
+            return isTaken;
+        });
+        RFuture<Boolean> later = most.tryLockAsync(25, 60, SECONDS, 1_000_000_007);
+        RFuture<Boolean> inVain = most.tryLockAsync(500, 60_000, MILLISECONDS, 1_000_000_008);
+        RFuture<Void> givenUp = most.lockAsync(1_000_000_009);
+        blocked.awaitParked();
+        inTime.awaitParked();
+        shutDownHome();
+        assertFalse(inVain.get(20, SECONDS));
+        assertTrue(givenUp.cancel(false));
+        held.unlock();
+        assertTrue(later.get(20, SECONDS));
+        most.unlockAsync(1_000_000_007).get(10, SECONDS);
+        assertTrue(inTime.get());
+        blocked.get();
+        Wait.until("what was given up is given back", () -> !most.isLocked());
+        for (RedissonClient other : others) {
+            other.shutdown();
+        }
+    }
+
+    @Test
+    void a_hold_of_a_red_lock_is_one_object_whichever_lock_shows_it_and_after_the_end_of_another_client() {
+        RLock most = new RedissonRedLock(locks);
+        most.lock();
+        Hold hold = Holds.of(most);
+        assertSame(hold, Holds.of(new RedissonRedLock(locks)));
+        clients[(home() + 1) % 3].shutdown();
+        assertSame(hold, Holds.of(most));
+        hold.ensure();
+        most.unlock();
+        assertThrows(IllegalMonitorStateException.class, hold::ensure);
+    }
+
+    @Test
+    void a_client_that_ends_while_a_red_lock_is_made_counts_as_missing() throws Exception {
+        int many = 300;
+        Core open = Core.connect(servers[0].url(), Map.of(), null);
+        Core gone = Core.connect(servers[0].url(), Map.of(), null);
+        gone.close(false);
+        String[] kinds = new String[many];
+        Arrays.fill(kinds, "plain");
+        byte[][] names = IntStream.range(0, many).mapToObj(i -> ("lock-" + i).getBytes(StandardCharsets.UTF_8)).toArray(byte[][]::new);
+        for (int round = 0; round < 10; round++) {
+            Core going = Core.connect(servers[0].url(), Map.of(), null);
+            Core[] members = new Core[many]; // each that is gone takes its time, so the end of another one falls in between
+            Arrays.fill(members, gone);
+            members[0] = going;
+            members[1] = open;
+            CountDownLatch begun = new CountDownLatch(1);
+            Worker<Core> making = Worker.start(() -> {
+                begun.countDown();
+                return Core.group(true, members, kinds, names);
+            });
+            begun.await();
+            going.close(false);
+            String home = making.get().id();
+            assertTrue(home.equals(open.id()) || home.equals(going.id()), home); // the end of the other one may come after all
+        }
+        open.close(false);
+    }
+
+    @Test
+    void a_red_lock_that_cannot_be_made_leaves_no_client_open() throws Exception {
+        Core gone = Core.connect(servers[0].url(), Map.of(), null);
+        Core unusable = Core.connect(servers[0].url(), Map.of(), null);
+        gone.close(false);
+        unusable.close(false);
+        field("url").set(unusable, "nonsense");
+        byte[][] names = {{1}, {2}};
+        Core[] members = {gone, unusable};
+        assertThrows(IllegalArgumentException.class, () -> Core.group(true, members, new String[] {"plain", "plain"}, names));
+        Method id = Class.forName("io.redlatch.internal.Native").getDeclaredMethod("id", long.class);
+        id.setAccessible(true);
+        assertNull(id.invoke(null, field("client").getLong(unusable) + 1), "the client that stood for the first one");
+    }
+
+    private static Field field(String name) throws Exception {
+        Field field = Core.class.getDeclaredField(name);
+        field.setAccessible(true);
+        return field;
+    }
+
+    /** The client that has the holds of a red lock: that of the server which comes first in the order of texts. */
+    private int home() {
+        return IntStream.range(0, 3).boxed().min(Comparator.comparing(i -> "127.0.0.1:" + servers[i].port())).orElseThrow();
+    }
+
+    private int shutDownHome() {
+        int home = home();
+        clients[home].shutdown();
+        return home;
     }
 
     @Test

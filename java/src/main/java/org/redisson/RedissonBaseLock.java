@@ -130,23 +130,31 @@ public abstract class RedissonBaseLock implements RLock, HoldSource {
 
     @Override
     public KnownHold holdOf(long threadId) {
-        Answer found = core().look(kind, key, threadId, 0);
+        Core core = core();
+        Answer found = core.look(kind, key, threadId, 0);
         if (found.status() != Answer.LOST) {
             checked(found, threadId);
         }
-        if (found.ticket() == 0) {
-            throw Failures.notHeld(name, core().id(), threadId);
+        if (found.ticket() != 0) {
+            return core.hold(kind, key, threadId, found, name);
         }
-        return core().hold(kind, key, threadId, found, name);
+        KnownHold former = formerHoldOf(threadId);
+        if (former == null) {
+            throw Failures.notHeld(name, core.id(), threadId);
+        }
+        return former;
     }
 
     @Override
     public void giveBack(KnownHold hold) {
-        Answer answer = core().run(limits.on(Request.release(kind, key, hold.owner(), hold.number())));
-        if (answer.status() == Answer.NOT_HELD && hold.now().status() == Answer.LOST) {
-            answer = hold.now(); // the client has forgotten the loss since, or another release was told of it
+        Answer answer = hold.client().run(limits.on(Request.release(kind, key, hold.owner(), hold.number())));
+        // The client was closed or has forgotten the loss since, or another release was told of it.
+        boolean isUnknown = answer.status() == Answer.NOT_HELD || answer.status() == Answer.CLOSED;
+        if (isUnknown && hold.now().status() == Answer.LOST) {
+            answer = hold.now();
         }
-        checked(answer, hold.owner());
+        told(hold);
+        checked(answer, hold.client(), hold.owner());
     }
 
     @Override
@@ -179,6 +187,14 @@ public abstract class RedissonBaseLock implements RLock, HoldSource {
     Core core() {
         return core;
     }
+
+    /** The latest hold of {@code threadId} that ended with a client which {@link #core} no longer is. Null: there is none. */
+    KnownHold formerHoldOf(long threadId) {
+        return null;
+    }
+
+    /** Notes that the caller is told now how this hold has ended. */
+    void told(KnownHold hold) {}
 
     static long currentThread() {
         return Thread.currentThread().getId();
@@ -214,8 +230,12 @@ public abstract class RedissonBaseLock implements RLock, HoldSource {
 
     /** The answer, unless it is an error; that is thrown. */
     Answer checked(Answer answer, long threadId) {
+        return answer.failed() ? checked(answer, core(), threadId) : answer;
+    }
+
+    private Answer checked(Answer answer, Core asked, long threadId) {
         if (answer.failed()) {
-            throw Failures.of(answer, new String(key, StandardCharsets.UTF_8), core().id(), threadId);
+            throw Failures.of(answer, new String(key, StandardCharsets.UTF_8), asked.id(), threadId);
         }
         return answer;
     }

@@ -16,7 +16,9 @@ final class RedissonFuture<V> extends CompletableFuture<V> implements RFuture<V>
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private volatile boolean answered;
-    private volatile long ticket;
+    /** The client that was asked last, and the ticket of that; guarded by this. */
+    private Core asked;
+    private long ticket;
 
     private RedissonFuture() {}
 
@@ -27,14 +29,66 @@ final class RedissonFuture<V> extends CompletableFuture<V> implements RFuture<V>
 
     /** @param untaken undoes what {@code decode} did, where the caller does not take the result */
     static <V> RFuture<V> submit(Core core, Request request, Function<Answer, V> decode, Consumer<V> untaken) {
+        RedissonFuture<V> future = cancellable();
+        // Last: the caller has to get the future then.
+        future.sent(core, core.submit(request, answer -> future.settle(answer, decode, untaken)));
+        return future;
+    }
+
+    /** As {@link #submit(Core, Request, Function)}, of as many groups as it takes. */
+    static <V> RFuture<V> submit(Regrouping call, Function<Answer, V> decode) {
+        RedissonFuture<V> future = cancellable();
+        future.send(call, decode);
+        return future;
+    }
+
+    private static <V> RedissonFuture<V> cancellable() {
         RedissonFuture<V> future = new RedissonFuture<>();
         future.whenComplete((value, error) -> {
             if (!future.answered) {
-                core.cancel(future.ticket);
+                future.cancelRequest();
             }
         });
-        future.ticket = core.submit(request, answer -> future.settle(answer, decode, untaken)); // last: the caller has to get the future then
         return future;
+    }
+
+    private void send(Regrouping call, Function<Answer, V> decode) {
+        Core core = call.group();
+        sent(core, core.submit(call.request(), answer -> answered(call, answer, decode)));
+    }
+
+    private boolean answered(Regrouping call, Answer answer, Function<Answer, V> decode) {
+        try {
+            if (!isDone() && call.goesOnAfter(answer)) {
+                send(call, decode);
+                if (isDone()) { // perhaps before the new request could be cancelled
+                    cancelRequest();
+                }
+                return false;
+            }
+        } catch (RuntimeException e) {
+            answered = true;
+            return completeExceptionally(e);
+        } catch (Error e) { // of the JVM, for want of memory
+            answered = true;
+            fail(e);
+            return false;
+        }
+        return settle(answer, decode, value -> { });
+    }
+
+    /** Notes a request, unless its answer was there first and another request has followed. */
+    private synchronized void sent(Core core, long number) {
+        if (number > ticket) {
+            asked = core;
+            ticket = number;
+        }
+    }
+
+    private synchronized void cancelRequest() {
+        if (asked != null) {
+            asked.cancel(ticket);
+        }
     }
 
     /** A future that is done, with null. */

@@ -107,7 +107,7 @@ public class RedissonLock extends RedissonBaseLock {
         return core().run(acquire, answer -> decode.apply(checked(answer, threadId)));
     }
 
-    private Answer runInterruptibly(Request acquire) throws InterruptedException {
+    Answer runInterruptibly(Request acquire) throws InterruptedException {
         return checked(core().runInterruptibly(acquire), currentThread());
     }
 }

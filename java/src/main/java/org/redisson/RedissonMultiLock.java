@@ -1,10 +1,15 @@
 package org.redisson;
 
+import io.redlatch.internal.Answer;
 import io.redlatch.internal.Core;
+import io.redlatch.internal.KnownHold;
+import io.redlatch.internal.Request;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Function;
 import java.util.stream.Collectors;
+import org.redisson.api.RFuture;
 import org.redisson.api.RLock;
 
 /**
@@ -16,6 +21,8 @@ public class RedissonMultiLock extends RedissonLock {
     private final boolean majority;
     private final RedissonBaseLock[] locks;
     private volatile Grouped grouped;
+    /** Null: it takes all locks, and ends with the first of their clients. */
+    private final TakenHolds taken;
 
     /**
      * @param locks locks of this library's clients
@@ -40,6 +47,7 @@ public class RedissonMultiLock extends RedissonLock {
         this.majority = majority;
         this.locks = locks;
         this.grouped = grouped;
+        this.taken = majority ? new TakenHolds(kind, key, getName()) : null;
     }
 
     private static RedissonBaseLock[] ours(boolean majority, RLock... locks) {
@@ -64,6 +72,53 @@ public class RedissonMultiLock extends RedissonLock {
             grouped = now;
         }
         return now.core;
+    }
+
+    @Override
+    Answer run(Request request) {
+        if (!majority) {
+            return super.run(request);
+        }
+        Regrouping call = new Regrouping(this::core, request);
+        Answer answer;
+        do {
+            answer = call.group().run(call.request());
+        } while (call.goesOnAfter(answer));
+        return checked(taken.noted(call.group(), request, answer), currentThread());
+    }
+
+    @Override
+    Answer runInterruptibly(Request acquire) throws InterruptedException {
+        if (!majority) {
+            return super.runInterruptibly(acquire);
+        }
+        Regrouping call = new Regrouping(this::core, acquire);
+        Answer answer;
+        do {
+            answer = call.group().runInterruptibly(call.request());
+        } while (call.goesOnAfter(answer));
+        return checked(taken.noted(call.group(), acquire, answer), currentThread());
+    }
+
+    @Override
+    <V> RFuture<V> submit(Request request, long threadId, Function<Answer, V> decode) {
+        if (!majority) {
+            return super.submit(request, threadId, decode);
+        }
+        Regrouping call = new Regrouping(this::core, request);
+        return RedissonFuture.submit(call, answer -> decode.apply(checked(taken.noted(call.group(), request, answer), threadId)));
+    }
+
+    @Override
+    KnownHold formerHoldOf(long threadId) {
+        return majority ? taken.lostBy(threadId) : null;
+    }
+
+    @Override
+    void told(KnownHold hold) {
+        if (majority) {
+            taken.tell(hold);
+        }
     }
 
     /** The core's group of the locks. */

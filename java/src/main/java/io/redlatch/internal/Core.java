@@ -43,7 +43,11 @@ public final class Core {
     /** The context class loader of the application: that of the thread that made the client. */
     private final ClassLoader loader;
     /** The holds that a caller has asked for, until they end. Each is watched once, however often callers ask for it. */
-    private final ConcurrentHashMap<Long, KnownHold> holds = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<Long, KnownHold> holds;
+    /** The same of the groups whose home is this client: any number of objects stand for one group, and a hold is one hold. */
+    private final ConcurrentHashMap<Long, KnownHold> holdsOfGroups;
+    /** The member's client that has the holds of this group. Null: this is no group, or every member was closed when it was made. */
+    private final Core home;
 
     private final AtomicBoolean closed = new AtomicBoolean();
     /** Null: nothing. */
@@ -60,6 +64,22 @@ public final class Core {
         this.id = Native.id(client);
         this.executor = executor;
         this.loader = loader;
+        this.home = null;
+        this.holds = new ConcurrentHashMap<>();
+        this.holdsOfGroups = new ConcurrentHashMap<>();
+    }
+
+    /** A group. */
+    private Core(long client, Core[] members) {
+        this.client = client;
+        this.url = null;
+        this.options = null;
+        this.id = Native.id(client); // that of its home
+        this.executor = members[0].executor;
+        this.loader = members[0].loader;
+        this.home = Arrays.stream(members).filter(member -> member.id.equals(id)).findFirst().orElse(null);
+        this.holdsOfGroups = home == null ? new ConcurrentHashMap<>() : home.holdsOfGroups;
+        this.holds = holdsOfGroups;
     }
 
     /**
@@ -98,18 +118,37 @@ public final class Core {
      */
     public static Core group(boolean majority, Core[] clients, String[] kinds, byte[][] names) {
         NativeLibrary.load();
-        long[] numbers = Arrays.stream(clients).mapToLong(core -> core.closed.get() ? Native.standIn(core.url, core.options) : core.client).toArray();
-        try {
-            Core group = new Core(Native.group(majority, numbers, kinds, names), null, null, clients[0].executor, clients[0].loader);
-            Groups.add(group, clients);
-            return group;
-        } finally {
-            for (int i = 0; i < clients.length; i++) {
-                if (numbers[i] != clients[i].client) {
-                    Native.close(numbers[i], false);
+        while (true) {
+            long[] numbers = new long[clients.length]; // 0 is the number of none
+            try {
+                for (int i = 0; i < clients.length; i++) {
+                    numbers[i] = clients[i].closed.get() ? Native.standIn(clients[i].url, clients[i].options) : clients[i].client;
+                }
+                Core group = new Core(Native.group(majority, numbers, kinds, names), clients);
+                Groups.add(group, clients);
+                return group;
+            } catch (IllegalArgumentException e) {
+                if (!isOutdated(numbers, clients)) {
+                    throw e;
+                }
+            } finally {
+                for (int i = 0; i < clients.length; i++) {
+                    if (numbers[i] != 0 && numbers[i] != clients[i].client) {
+                        Native.close(numbers[i], false);
+                    }
                 }
             }
         }
+    }
+
+    /** Whether a client was closed after its number was read: then the native library no longer knows that number. */
+    private static boolean isOutdated(long[] numbers, Core[] clients) {
+        for (int i = 0; i < clients.length; i++) {
+            if (numbers[i] == clients[i].client && clients[i].closed.get()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**
@@ -261,7 +300,7 @@ public final class Core {
             PendingAnswer end = new PendingAnswer(TICKETS.incrementAndGet());
             Completions.expect(end.ticket, end);
             submit(end.ticket, Request.watch(kind, name, owner, number));
-            return new KnownHold(shown, owner, number, found.item(0), () -> look(kind, name, owner, number), end, this::callBackFirst,
+            return new KnownHold(this, shown, owner, number, found.item(0), () -> look(kind, name, owner, number), end, this::callBackFirst,
                     () -> holds.remove(number));
         });
         if (hold.hasEnded()) { // perhaps before it was put there
@@ -313,6 +352,11 @@ public final class Core {
     /** Whether {@link #close} was called. */
     public boolean isClosed() {
         return closed.get();
+    }
+
+    /** Whether the client that has the holds was closed: this one, or the home of this group. */
+    public boolean hasLostItsHolds() {
+        return home == null ? closed.get() : home.hasLostItsHolds();
     }
 
     /** As {@link #close}, on a thread of its own: a server that is silent holds no caller up. */

@@ -9,6 +9,7 @@ import java.util.function.Supplier;
 
 /** One hold as its client knows it, until it has ended. An application sees it as a {@link Hold}. */
 public final class KnownHold {
+    private final Core client;
     private final String lock;
     private final long owner;
     private final long number;
@@ -21,6 +22,7 @@ public final class KnownHold {
     private Hold seen;
 
     /**
+     * @param client the client, or the group, in which its number means this hold
      * @param lock the lock's name, for messages
      * @param owner the number of its owner
      * @param number its own number in its client
@@ -30,8 +32,9 @@ public final class KnownHold {
      * @param callBacks where users' code may run
      * @param ended is run there once it has ended
      */
-    KnownHold(String lock, long owner, long number, long token, Supplier<Answer> look, PendingAnswer end, Executor callBacks,
-            Runnable ended) {
+    KnownHold(Core client, String lock, long owner, long number, long token, Supplier<Answer> look, PendingAnswer end,
+            Executor callBacks, Runnable ended) {
+        this.client = client;
         this.lock = lock;
         this.owner = owner;
         this.number = number;
@@ -46,6 +49,11 @@ public final class KnownHold {
                 lost.complete(last.loss());
             }
         }));
+    }
+
+    /** The client, or the group, that took it. Another group of the same locks may have another hold under this number. */
+    public Core client() {
+        return client;
     }
 
     /** The lock's name, for messages. */

@@ -126,6 +126,31 @@ public final class Request {
         return new Request(op, kind, name, owner, 0, 0, number);
     }
 
+    /** Whether it takes a lock. */
+    public boolean isAcquire() {
+        return op == ACQUIRE;
+    }
+
+    /** Whether it gives an owner's hold back. */
+    public boolean isRelease() {
+        return op == RELEASE;
+    }
+
+    /** Whether it leaves everything as it was where its answer is that the client was closed. */
+    public boolean canBeRepeated() {
+        return op == ACQUIRE || op == INSPECT;
+    }
+
+    /** The number of its owner. */
+    public long owner() {
+        return owner;
+    }
+
+    /** How long it waits in ms; below 0 for ever. */
+    public long waitTime() {
+        return wait;
+    }
+
     /** Whether the answer brings something that has to go back by {@link #undo} where no caller takes it. */
     boolean brings(Answer answer) {
         return answer.done() && (op == ACQUIRE || (op == EXPIRY || op == DELETION) && hold == 0);
@@ -166,6 +191,11 @@ public final class Request {
      * @param retryFor how long new attempts are begun in ms; below 0 as the client has it
      */
     public Request within(long responseTimeout, long retryFor) {
+        return new Request(op, kind, name, owner, wait, lease, hold, responseTimeout, retryFor, numbers, texts);
+    }
+
+    /** The same with a wait in ms; below 0 for ever. */
+    public Request waiting(long wait) {
         return new Request(op, kind, name, owner, wait, lease, hold, responseTimeout, retryFor, numbers, texts);
     }
 
