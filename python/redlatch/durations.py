@@ -15,6 +15,8 @@ Seconds = Union[int, float, timedelta]
 
 # A hundred years. Longer times overflow a clock between here and the server.
 LONGEST: Final = 100 * 365 * 24 * 3600
+# Redis counts leases in milliseconds.
+SHORTEST_LEASE: Final = 0.001
 
 
 class Unset(enum.Enum):
@@ -30,7 +32,7 @@ class Unset(enum.Enum):
 UNSET: Final = Unset.UNSET
 
 
-def seconds(what: str, value: Seconds, remedy: str) -> float:
+def seconds(what: str, value: Seconds, remedy: str, *, least: float = 0) -> float:
     """Returns `value` in seconds. Raises a ConfigError that calls it `what` and ends with `remedy`."""
     if isinstance(value, timedelta):
         value = value.total_seconds()
@@ -38,9 +40,9 @@ def seconds(what: str, value: Seconds, remedy: str) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ArgumentTypeError(f"{what} is {shown(what, value)}; give seconds as int, float or timedelta, {remedy}")
     # A comparison with NaN is false, so this refuses NaN as well.
-    if not 0 <= value <= LONGEST:
+    if not least <= value <= LONGEST:
         raise ConfigError(
-            f"{what} is {reprlib.repr(value)} s, it must be from 0 to {LONGEST} (a hundred years); {remedy}"
+            f"{what} is {reprlib.repr(value)} s, it must be from {least} to {LONGEST} (a hundred years); {remedy}"
         )
     return float(value)
 
@@ -48,3 +50,8 @@ def seconds(what: str, value: Seconds, remedy: str) -> float:
 def optional_seconds(what: str, value: Seconds | None, remedy: str) -> float | None:
     """The same for a parameter that also takes None, which it returns."""
     return None if value is None else seconds(what, value, remedy)
+
+
+def optional_lease(lease: Seconds | None, remedy: str) -> float | None:
+    """The same for a lease, which must also be long enough for Redis."""
+    return None if lease is None else seconds("lease", lease, remedy, least=SHORTEST_LEASE)

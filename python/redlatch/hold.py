@@ -19,8 +19,8 @@ class Hold(Held, _redlatch.Hold):
         """Calls `callback(hold, error)` once if the hold is lost. The LockLostError tells the cause.
 
         A thread of redlatch's own calls it as soon as this process knows of the loss, also if the hold is lost already.
-        A release never calls it. All callbacks of a process run one after another on that thread. So a callback should
-        be short: set an event, close a connection. An exception of it goes to `threading.excepthook`.
+        A release never calls it. Callbacks do not wait for each other: up to 64 of a process run at once, each on its
+        own thread. An exception of a callback goes to `threading.excepthook`.
 
         Raises NotHeldError in a forked child of the process that acquired it, UnsupportedError for coroutine functions.
         """

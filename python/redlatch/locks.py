@@ -11,7 +11,7 @@ import redlatch
 from redlatch import _redlatch, misses, queries
 from redlatch.blocking import Blocking
 from redlatch.checks import checked_text
-from redlatch.durations import UNSET, Seconds, Unset, optional_seconds
+from redlatch.durations import UNSET, Seconds, Unset, optional_lease, optional_seconds
 from redlatch.errors import ConfigError, NotAcquiredError, NotHeldError, UnsupportedError
 from redlatch.hold import Hold
 from redlatch.owners import EACH, Caller, Owner, checked_owner, is_gone
@@ -86,7 +86,7 @@ class Lock(Blocking):
         name = checked_text("the name of a lock", name)
         owner = checked_owner(owner)
         waiting = optional_seconds("wait", wait, FOR_EVER)
-        lasting = optional_seconds("lease", lease, RENEWED)
+        lasting = optional_lease(lease, RENEWED)
         number = owner if isinstance(owner, int) else None
         # If each acquire is an owner: whether any thread or task may end the only hold that is open.
         ends_anywhere = None
@@ -186,7 +186,7 @@ class Lock(Blocking):
         return decorating.decorated(self, function)
 
     def _acquire(self, wait: float | None, lease: Seconds | Unset | None) -> Hold | None:
-        lasting = self._lease if lease is UNSET else optional_seconds("lease", lease, RENEWED)
+        lasting = self._lease if lease is UNSET else optional_lease(lease, RENEWED)
         taken: list[Hold] = []
         try:
             self._take(wait, lasting, taken)

@@ -1,4 +1,4 @@
-"""Tells holders that they lost their locks. One thread of the process does it, which starts with the first callback."""
+"""Tells holders that they lost their locks. One thread hears of the losses, and others call the callbacks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import itertools
 import os
 import sys
 import threading
-from typing import TYPE_CHECKING, Callable
+import time
+from collections import deque
+from typing import TYPE_CHECKING, Callable, Final
 
 from redlatch import _redlatch
 from redlatch.errors import ArgumentTypeError, LockLostError
@@ -17,13 +19,20 @@ if TYPE_CHECKING:
 OnLost = Callable[["Hold", LockLostError], object]
 
 #: For how many seconds the end of the program waits for the callbacks.
-_PATIENCE = 3
+_PATIENCE: Final = 3
+#: The most callbacks that run at once.
+_MOST: Final = 64
+#: For how many seconds a callback waits until the system is asked for a thread again.
+_PAUSE: Final = 0.1
+#: The errors of a thread that the system does not give.
+_NO_THREAD: Final = (RuntimeError, MemoryError)
 
 
 class Losses:
-    """The holds with a callback, and the thread that calls it."""
+    """The holds with a callback, the thread that hears of their losses, and the threads that call the callbacks."""
 
     # This class uses no `threading.Lock`: another thread could hold it at a fork, and the child would wait for ever.
+    # Threads share lists and a deque, whose single calls the GIL makes atomic.
 
     def __init__(self) -> None:
         self._completions = _redlatch.Completions()
@@ -31,23 +40,42 @@ class Losses:
         self._watched: dict[int, tuple[Hold, OnLost]] = {}
         self._thread = threading.Thread(target=self._run, name="redlatch-losses", daemon=True)
         self._unstarted = [self._thread]
+        self._due: deque[tuple[Hold, OnLost, LockLostError]] = deque()
+        #: One entry for each callback that may run besides those that run now.
+        self._free = [None] * _MOST
+        #: The threads that call callbacks. Only the thread that hears changes this list.
+        self._callers: list[threading.Thread] = []
 
     def watch(self, hold: Hold, callback: OnLost) -> None:
         """Adds a callback for the loss of `hold`."""
+        self._start_hearing()
         key = next(self._keys)
         self._watched[key] = hold, callback
         hold._watch(self._completions, key)
+
+    def calls_in(self, thread: threading.Thread) -> bool:
+        """Whether this thread calls callbacks."""
+        return thread is self._thread or thread in self._callers
+
+    def finish(self) -> None:
+        """Has the callbacks called that are due, and the threads end. Waits a while for them."""
+        self._completions.stop()
+        end = time.monotonic() + _PATIENCE
+        # The first thread starts the others, so it is waited for first.
+        _join(self._thread, end)
+        for thread in self._callers:
+            _join(thread, end)
+
+    def _start_hearing(self) -> None:
         try:
             thread = self._unstarted.pop()
         except IndexError:
             return
-        thread.start()
-
-    def finish(self) -> None:
-        """Makes the thread call the callbacks that are due, and end. Waits a while for it."""
-        self._completions.stop()
-        if self._thread.is_alive() and self._thread is not threading.current_thread():
-            self._thread.join(_PATIENCE)
+        try:
+            thread.start()
+        except _NO_THREAD:
+            self._unstarted.append(thread)  # a later call tries again
+            raise
 
     def _run(self) -> None:
         while ended := self._completions.drain(100):
@@ -57,12 +85,61 @@ class Losses:
     def _end(self, key: int, outcome: _redlatch._Outcome) -> None:
         hold, callback = self._watched.pop(key)
         loss = hold._loss(outcome)
-        if loss is None:
-            return
-        try:
-            callback(hold, loss)
-        except BaseException:
-            _complain()
+        if loss is not None:
+            self._due.append((hold, callback, loss))
+            self._start_calling()
+
+    def _start_calling(self) -> None:
+        """Starts a thread for the callbacks that are due: all that run may be blocked."""
+        while self._due:
+            try:
+                self._free.pop()
+            except IndexError:
+                return  # each thread that runs takes the next callback when it has ended its own
+            thread = threading.Thread(target=self._call_all, name="redlatch-callback", daemon=True)
+            # `finish` waits for these threads, so one that ends stays here until it has ended.
+            self._callers = [caller for caller in self._callers if caller.is_alive()]
+            self._callers.append(thread)
+            try:
+                thread.start()
+                return
+            except _NO_THREAD:
+                self._callers.remove(thread)
+                self._free.append(None)
+            if threading.main_thread().is_alive():
+                time.sleep(_PAUSE)
+            else:
+                # At the end of a program Python starts no thread any more.
+                self._call_due()
+
+    def _call_all(self) -> None:
+        """Calls callbacks until none is due."""
+        while True:
+            self._call_due()
+            self._free.append(None)
+            # A callback may have become due between these two lines, when no further thread could be started.
+            if not self._due:
+                return
+            try:
+                self._free.pop()
+            except IndexError:
+                return
+
+    def _call_due(self) -> None:
+        while True:
+            try:
+                hold, callback, loss = self._due.popleft()
+            except IndexError:
+                return
+            try:
+                callback(hold, loss)
+            except BaseException:
+                _complain()
+
+
+def _join(thread: threading.Thread, end: float) -> None:
+    if thread.is_alive() and thread is not threading.current_thread():
+        thread.join(max(0, end - time.monotonic()))
 
 
 def _complain() -> None:
@@ -100,13 +177,13 @@ def check_callback(name: str, callback: Callable[..., object]) -> None:
 
 
 def watch(hold: Hold, callback: OnLost) -> None:
-    """Makes the thread of this process call `callback` if `hold` is lost."""
+    """Has `callback` called on a thread of its own if `hold` is lost."""
     _losses.watch(hold, callback)
 
 
 def calls_in(thread: threading.Thread) -> bool:
-    """Whether this thread calls the callbacks of this process."""
-    return thread is _losses._thread
+    """Whether this thread calls callbacks of this process."""
+    return _losses.calls_in(thread)
 
 
 def finish() -> None:
@@ -115,7 +192,7 @@ def finish() -> None:
 
 
 def _start_anew() -> None:
-    """Starts anew in a forked child, in which the parent's thread does not run. Keeps the parent's object untouched."""
+    """Starts anew in a forked child, in which the parent's threads do not run. Keeps the parent's object untouched."""
     global _losses
     _inherited.append(_losses)
     _losses = Losses()

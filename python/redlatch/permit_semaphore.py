@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import itertools
 import reprlib
+import time
 from collections.abc import Iterator, Sequence
 from typing import Final, TypeVar
 
 import redlatch
 from redlatch import _redlatch, calls, cooperative, queries
 from redlatch.checks import checked_text
-from redlatch.durations import UNSET, Seconds, Unset, optional_seconds
+from redlatch.durations import UNSET, Seconds, Unset, optional_lease, optional_seconds
 from redlatch.errors import ArgumentTypeError, ConfigError, NotHeldError
 from redlatch.hold import Hold
 from redlatch.locks import FOR_EVER
 from redlatch.owners import next_owner, this_thread
 from redlatch.permit import Permit, Renewed
-from redlatch.permits import checked_number, not_there, optional_permits
+from redlatch.permits import checked_number, left_of, limit_of, not_there, optional_permits
 from redlatch.queries import Query, run_query
 from redlatch.typings import Self
 
@@ -94,7 +95,7 @@ class PermitExpirableSemaphore(_redlatch.Object):
         waiting = self._wait if wait is UNSET else wait
         permit = self.try_acquire(wait=waiting, lease=lease, renew=renew)
         if permit is None:
-            raise not_there(self.name, 1, waiting, self._query(queries.IS_SET), self._held_back())
+            raise not_there(self.name, 1, waiting, self._held_back())
         return permit
 
     def acquire_many(
@@ -104,7 +105,7 @@ class PermitExpirableSemaphore(_redlatch.Object):
         waiting = self._wait if wait is UNSET else wait
         taken = self.try_acquire_many(permits, wait=waiting, lease=lease)
         if taken is None:
-            raise not_there(self.name, permits, waiting, self._query(queries.IS_SET), self._held_back())
+            raise not_there(self.name, permits, waiting, self._held_back())
         return taken
 
     def try_acquire(
@@ -136,7 +137,7 @@ class PermitExpirableSemaphore(_redlatch.Object):
 
     def update_lease(self, permit: str, lease: Seconds | None) -> bool:
         """Makes a permit last for `lease` from now on (None: without end). Returns whether it was still out."""
-        return self._query(queries.EXTEND, *halves(permit), lease=optional_seconds("lease", lease, ENDLESS))
+        return self._query(queries.EXTEND, *halves(permit), lease=optional_lease(lease, ENDLESS))
 
     def lease_time(self, permit: str) -> float | None:
         """For how many seconds a permit still lasts: `math.inf` without end, None if it is not out any more."""
@@ -150,12 +151,14 @@ class PermitExpirableSemaphore(_redlatch.Object):
         self, thing: _redlatch.Object, permits: int, wait: Seconds | None, lease: Seconds | None
     ) -> list[Permit] | None:
         waiting = optional_seconds("wait", wait, FOR_EVER)
-        lasting = optional_seconds("lease", lease, ENDLESS)
-        within = 0 if cooperative.is_this_thread() else waiting
+        lasting = optional_lease(lease, ENDLESS)
         setting = self._permits  # read once: another thread may set it to None meanwhile
         if setting is not None:
-            self.try_set_permits(setting)
+            begun = time.monotonic()
+            run_query(self, queries.TRY_SET, (setting,), wait=limit_of(waiting))
             self._permits = None
+            waiting = left_of(waiting, begun)
+        within = 0 if cooperative.is_this_thread() else waiting
         done: list[_redlatch._Outcome] = []
         # Each renewed permit has an owner of its own, because one thread may have any number of them.
         owner = this_thread.owner if thing is self else next_owner()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import reprlib
+import time
 from typing import TypeVar
 
 import redlatch
@@ -79,12 +80,13 @@ class Semaphore(_redlatch.Permits):
         """Takes permits if they are available within `wait` (0: now), and returns whether it did."""
         count = checked_number("permits", permits)
         waiting = optional_seconds("wait", wait, FOR_EVER)
-        within = waiting if self._prepare() else 0
+        left = self._set_first(waiting)
+        within = 0 if cooperative.is_this_thread() else left
         done: list[_redlatch._Outcome] = []
         try:
             self._run(calls.ACQUIRE, this_thread.owner, (within, None), [count], done)
             taken = queries.TAKE.answer(done[0], self.name)
-            if not taken and within != waiting:
+            if not taken and within != left:
                 raise cooperative.would_block(self.name)
             return taken
         except BaseException:
@@ -106,12 +108,19 @@ class Semaphore(_redlatch.Permits):
         return self._query(queries.DELETE)
 
     def _prepare(self) -> bool:
-        """Sets the permits that `get_semaphore` was given, once. Returns whether an acquire may wait here."""
-        permits = self._permits  # read once: another thread may set it to None meanwhile
-        if permits is not None:
-            self.try_set_permits(permits)
-            self._permits = None
+        """Prepares the acquire of a block. Returns whether it may wait here."""
+        self._set_first(self._wait)
         return not cooperative.is_this_thread()
+
+    def _set_first(self, waiting: float | None) -> float | None:
+        """Sets the permits that `get_semaphore` was given, once, within `waiting`. Returns what is left of that."""
+        permits = self._permits  # read once: another thread may set it to None meanwhile
+        if permits is None:
+            return waiting
+        begun = time.monotonic()
+        run_query(self, queries.TRY_SET, (permits, 0), wait=limit_of(waiting))
+        self._permits = None
+        return left_of(waiting, begun)
 
     def _not_entered(self) -> NotAcquiredError:
         return self._not_there(1, self._wait)
@@ -120,7 +129,7 @@ class Semaphore(_redlatch.Permits):
         return cooperative.would_block(self.name)
 
     def _not_there(self, permits: int, waited: Seconds | None) -> NotAcquiredError:
-        return not_there(self.name, permits, waited, self._query(queries.IS_SET), self._held_back())
+        return not_there(self.name, permits, waited, self._held_back())
 
     def _query(self, query: Query[T], *numbers: int) -> T:
         return run_query(self, query, numbers)
@@ -191,15 +200,28 @@ def optional_permits(permits: int | None) -> int | None:
     return permits
 
 
+def limit_of(waiting: float | None) -> float:
+    """The limit of a call before an acquire with this wait. 0 stands for the limits of the client."""
+    return 0 if waiting is None else waiting
+
+
+def left_of(waiting: float | None, begun: float) -> float | None:
+    """What is left of a wait. It does not become 0: a try without a wait has the limits of the client."""
+    return max(waiting - (time.monotonic() - begun), 0.001) if waiting else waiting
+
+
 def checked_ttl(ttl: Seconds | None) -> int:
     """How many ms a semaphore lives; 0: without end."""
     return 0 if ttl is None else max(1, round(seconds("ttl", ttl, "leave it out for no end") * 1000))
 
 
-def not_there(name: str, permits: int, wait: Seconds | None, are_set: bool, held_back: bool) -> NotAcquiredError:
-    """The error of an acquire whose wait has ended. With `held_back` its server is in quarantine."""
-    less = ", or ask for fewer" if permits > 1 else " or try later"
-    why = f"; wait longer{less}" if are_set else " and were never set; call try_set_permits first"
+def not_there(name: str, permits: int, wait: Seconds | None, held_back: bool) -> NotAcquiredError:
+    """The error of an acquire whose wait has ended. With `held_back` its server is in quarantine.
+
+    It names both causes: a question to the server would take time after the end of the wait.
+    """
+    less = "ask for fewer" if permits > 1 else "try later"
+    why = f"they are out, or were never set; wait longer, {less}, or call try_set_permits first"
     if held_back:
-        why = f": {HELD_BACK}"
-    return NotAcquiredError(f"{permits} permits of `{name}` were not there within {wait} s{why}", name)
+        why = HELD_BACK
+    return NotAcquiredError(f"{permits} permits of `{name}` were not there within {wait} s: {why}", name)

@@ -131,6 +131,39 @@ def test_an_object_that_ends_with_the_interpreter_gets_an_error_that_its_client_
     assert view("EXISTS", name) == 0
 
 
+#: As Python 3.12 and later are once the main thread has ended.
+NO_THREAD = """
+import threading
+
+def refuse(thread, start=threading.Thread.start):
+    if thread.name == "redlatch-callback":
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+    start(thread)
+
+threading.Thread.start = refuse
+"""
+
+#: Several callbacks tell of their loss at the same moment. `print` would write the end of its line by itself.
+SLOW = """
+import os, sys, threading, redlatch
+
+def tell(hold, error):
+    threading.Event().wait(0.3)
+    os.write(1, f"{error.reason}\\n".encode())
+
+client = redlatch.connect(sys.argv[1])
+for number in range(3):
+    hold = client.get_lock(f"{sys.argv[2]}:{number}").lock()
+    hold.on_lost(tell)
+"""
+
+
+@pytest.mark.parametrize("end", ["", "no threads"])
+def test_a_program_ends_after_its_callbacks(server: Server, name: str, end: str) -> None:
+    ended = run(SLOW + (NO_THREAD if end else ""), server.url, name)
+    assert (ended.stdout, ended.stderr) == ("closed\n" * 3, "")
+
+
 STUCK = """
 import sys, threading, redlatch
 hold = redlatch.connect(sys.argv[1]).get_lock(sys.argv[2]).lock()
@@ -142,6 +175,30 @@ def test_a_callback_that_hangs_does_not_keep_a_program_from_ending(server: Serve
     ended = run(STUCK, server.url, name)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert view("EXISTS", name) == 0
+
+
+LATE = """
+import sys, threading, redlatch
+client = redlatch.connect(sys.argv[1])
+hold, slow = client.get_lock(sys.argv[2]).lock(), client.get_lock(sys.argv[2] + ":slow").lock()
+
+def work():
+    threading.main_thread().join()
+    told = threading.Event()
+    slow.on_lost(lambda hold, error: threading.Event().wait(0.2))
+    hold.on_lost(lambda hold, error: (print(error.reason, flush=True), told.set()))
+    client.get_lock(sys.argv[2]).force_unlock()
+    print(told.wait(20))
+
+hold.on_lost(lambda hold, error: None)
+threading.Thread(target=work).start()
+"""
+
+
+@pytest.mark.parametrize("before", ["", NO_THREAD], ids=["threads", "no threads"])
+def test_callbacks_are_called_while_threads_outlast_the_main_thread(server: Server, name: str, before: str) -> None:
+    ended = run(before + LATE, server.url, name)
+    assert (ended.stdout, ended.stderr) == ("deleted\nTrue\n", "")
 
 
 FORKING = """

@@ -8,8 +8,9 @@ from typing import Any, Callable
 import pytest
 
 import bad_values
+import loops
 import redlatch
-from redlatch import Client
+from redlatch import Client, aio
 from servers import Server
 from view import View
 
@@ -55,10 +56,24 @@ def test_a_user_without_a_password_is_refused_and_not_shown() -> None:
         assert "hunter2" not in str(refused.value)
 
 
-@pytest.mark.parametrize("lease", [0, 1e-9, timedelta(0)], ids=short)
-def test_a_lease_below_a_millisecond_is_refused(client: Client, view: View, name: str, lease: Any) -> None:
-    with pytest.raises(redlatch.ConfigError, match=f"lease of `{name}`"):
-        client.get_lock(name, lease=lease).lock()
+@pytest.mark.parametrize("lease", [-1, 0, 1e-9, timedelta(0)], ids=short)
+def test_every_lease_below_a_millisecond_is_refused_with_one_text(
+    client: Client, aio_client: aio.AsyncClient, view: View, name: str, lease: Any
+) -> None:
+    calls: list[Callable[[], object]] = [
+        lambda: client.get_lock(name, lease=lease),
+        lambda: client.get_lock(name).lock(lease=lease),
+        lambda: client.get_permit_expirable_semaphore(name).acquire(lease=lease),
+        lambda: client.get_permit_expirable_semaphore(name).update_lease("0" * 32, lease),
+        lambda: aio_client.get_lock(name, lease=lease),
+        lambda: loops.run(aio_client.get_permit_expirable_semaphore(name).acquire(lease=lease)),
+        lambda: loops.run(aio_client.get_permit_expirable_semaphore(name).update_lease("0" * 32, lease)),
+    ]
+    for call in calls:
+        with pytest.raises(
+            redlatch.ConfigError, match=r"^lease is .* s, it must be from 0\.001 to 3153600000 \(a hund"
+        ):
+            call()
     assert view("EXISTS", name) == 0
 
 

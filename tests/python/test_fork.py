@@ -140,3 +140,22 @@ def test_a_fork_in_the_middle_of_an_acquire_disturbs_neither_parent_nor_child(
             asking.wait()
             assert in_a_fork(work) == "True"
             thread.submit(answer.result(timeout=20).release).result()
+
+
+def test_a_childs_copy_of_a_block_gives_no_permit_back(client: Client, name: str) -> None:
+    semaphore = client.get_semaphore(name)
+    semaphore.try_set_permits(2)
+
+    def work() -> str:
+        with semaphore:
+            inside = semaphore.available_permits()
+        try:
+            semaphore.__exit__(None, None, None)
+        except redlatch.NotHeldError:
+            return f"{inside} {semaphore.available_permits()}"
+        return "its parent's permit is back"
+
+    with semaphore:
+        assert in_a_fork(work) == "0 1"
+        assert semaphore.available_permits() == 1
+    assert semaphore.available_permits() == 2

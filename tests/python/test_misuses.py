@@ -175,7 +175,10 @@ def test_a_count_is_one_number(client: Client, name: str) -> None:
 def test_an_acquire_of_too_many_permits_names_the_remedy(client: Client, view: View, name: str) -> None:
     semaphore = client.get_semaphore(name, permits=1)
     text = told(redlatch.NotAcquiredError, lambda: semaphore.acquire(2, wait=0.05))
-    assert text == f"2 permits of `{name}` were not there within 0.05 s; wait longer, or ask for fewer"
+    assert text == (
+        f"2 permits of `{name}` were not there within 0.05 s: they are out, or were never set; "
+        "wait longer, ask for fewer, or call try_set_permits first"
+    )
 
 
 def test_a_client_with_tls_options_refuses_a_url_without_tls(monkeypatch: pytest.MonkeyPatch) -> None:

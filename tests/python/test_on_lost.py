@@ -1,4 +1,4 @@
-"""`on_lost` calls a callback once, on one thread, and never after a release. `wait_lost` waits for the same events."""
+"""`on_lost` calls a callback once, beside others, and never after a release. `wait_lost` waits for the same events."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Callable
 
 import pytest
 
@@ -25,6 +27,16 @@ def lose(client: Client, view: View, name: str) -> Hold:
     return hold
 
 
+def count(name: str) -> int:
+    """How many threads of this name there are."""
+    return [thread.name for thread in threading.enumerate()].count(name)
+
+
+def count_callers() -> int:
+    """How many threads call callbacks."""
+    return count("redlatch-callback")
+
+
 def test_a_callback_gets_the_hold_and_the_error(client: Client, view: View, name: str) -> None:
     told = Told()
     hold = client.get_lock(name).lock()
@@ -35,7 +47,7 @@ def test_a_callback_gets_the_hold_and_the_error(client: Client, view: View, name
     assert which is hold
     assert (type(error), error.name, error.code) == (LockLostError, name, "lost")
     assert f"`{name}` is lost" in str(error)
-    assert told.threads == ["redlatch-losses"]
+    assert told.threads == ["redlatch-callback"]
 
 
 def test_a_callback_is_called_once_even_if_a_loss_is_noticed_in_two_ways(client: Client, view: View, name: str) -> None:
@@ -107,9 +119,10 @@ def test_a_released_hold_calls_no_callback(client: Client, view: View, name: str
             lock.unlock()
     hold.on_lost(never)
     view("DEL", name)
-    # The thread calls callbacks in order, so it would have called the first one before this one.
+    # Callbacks begin in order, so the first one would have begun before this one.
     lose(client, view, name).on_lost(last)
     last.reason()
+    until_true(lambda: count_callers() == 0, "the end of all callbacks")
     assert not never.calls
 
 
@@ -127,10 +140,11 @@ def test_a_callback_that_raises_does_not_stop_other_callbacks(
     hold.on_lost(fail)
     hold.on_lost(told)
     told.reason()
+    until_true(lambda: len(seen) > 0, "the report of the exception")
     [args] = seen
     assert (args.exc_type, str(args.exc_value)) == (SystemExit, f"{name} is gone")
     assert args.thread is not None
-    assert args.thread.name == "redlatch-losses"
+    assert args.thread.name == "redlatch-callback"
 
 
 def test_an_excepthook_that_raises_does_not_stop_other_callbacks(
@@ -146,7 +160,7 @@ def test_an_excepthook_that_raises_does_not_stop_other_callbacks(
     hold.on_lost(fail)
     hold.on_lost(told)
     told.reason()
-    assert "threading.excepthook" in caplog.text
+    until_true(lambda: "threading.excepthook" in caplog.text, "the report of the exception")
 
 
 def test_a_callback_may_use_redlatch(client: Client, stranger: Client, view: View, name: str) -> None:
@@ -162,7 +176,41 @@ def test_a_callback_may_use_redlatch(client: Client, stranger: Client, view: Vie
     assert again.reason() == "deleted"
 
 
-def test_one_thread_calls_all_callbacks(client: Client, view: View, name: str) -> None:
+def lose_many(
+    client: Client, view: View, name: str, callbacks: Sequence[Callable[[Hold, LockLostError], object]]
+) -> None:
+    """Loses a hold for each of the callbacks. The losses become known one after the other, in this order."""
+    for number, callback in enumerate(callbacks):
+        hold = lose(client, view, f"{name}:{number}")
+        until_true(lambda hold=hold: hold.lost, "the loss")  # type: ignore[misc]
+        hold.on_lost(callback)
+
+
+def test_a_callback_that_blocks_delays_no_other_one(client: Client, view: View, name: str) -> None:
+    end, told = threading.Event(), [Told() for _ in range(5)]
+    ended: list[bool] = []
+    lose_many(client, view, name, [lambda hold, error: ended.append(end.wait(10)), *told])
+    assert {each.reason() for each in told} == {"deleted"}
+    assert not ended
+    end.set()
+
+
+def test_64_callbacks_run_at_once_and_others_begin_when_these_end(client: Client, view: View, name: str) -> None:
+    end, late = threading.Event(), [Told() for _ in range(10)]
+    running: list[int] = []
+
+    def block(hold: Hold, error: LockLostError) -> None:
+        running.append(0)
+        end.wait(20)
+
+    lose_many(client, view, name, [*[block] * 64, *late])
+    until_true(lambda: len(running) == 64, "64 callbacks that run")
+    assert not any(told.calls for told in late)
+    end.set()
+    assert {told.reason() for told in late} == {"deleted"}
+
+
+def test_the_threads_of_callbacks_end_with_them(client: Client, view: View, name: str) -> None:
     def work(number: int) -> str | None:
         told = Told()
         hold = client.get_lock(f"{name}:{number}").lock()
@@ -178,7 +226,30 @@ def test_one_thread_calls_all_callbacks(client: Client, view: View, name: str) -
 
     with ThreadPoolExecutor(8) as pool:
         assert set(pool.map(work, range(40))) == {"deleted"}
-    assert [thread.name for thread in threading.enumerate()].count("redlatch-losses") == 1
+    until_true(lambda: count_callers() == 0, "the end of the threads")
+    assert count("redlatch-losses") == 1
+
+
+def test_a_callback_waits_while_the_system_gives_no_thread(
+    client: Client, view: View, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told, refused = Told(), threading.Event()
+    start = threading.Thread.start
+
+    def refuse(thread: threading.Thread) -> None:
+        if thread.name == "redlatch-callback":
+            refused.set()
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    hold = client.get_lock(name).lock()
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        hold.on_lost(told)
+        view("DEL", name)
+        assert refused.wait(20)
+        assert not told.calls
+    assert told.reason() == "deleted"
 
 
 def test_a_callback_that_cannot_be_called_is_refused(client: Client, name: str) -> None:

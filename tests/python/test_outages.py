@@ -35,6 +35,9 @@ TRIES: dict[str, Callable[[Any, float], Any]] = {
     "semaphore": lambda client, wait: client.get_semaphore("n").try_acquire(wait=wait),
     "latch": lambda client, wait: client.get_count_down_latch("n").wait(wait),
     "permits": lambda client, wait: client.get_permit_expirable_semaphore("n").try_acquire(wait=wait),
+    # These set the permits first.
+    "semaphore of 3": lambda client, wait: client.get_semaphore("n", permits=3).try_acquire(wait=wait),
+    "permits of 3": lambda client, wait: client.get_permit_expirable_semaphore("n", permits=3).try_acquire(wait=wait),
 }
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 from pathlib import Path
 
 import pytest
 
 import redlatch
 from servers import Server
+from test_tls import MAKE
 from view import View
 
 FILES = Path(__file__).parent.parent / "redisson"
@@ -82,5 +84,6 @@ def test_a_key_store_of_java_is_refused_unless_pem_takes_its_place(tmp_path: Pat
     with pytest.raises(redlatch.ConfigError, match=r"trust.p12.*PKCS12.*PEM.*tls_ca"):
         redlatch.connect(config=path)
     ca = tmp_path / "ca.pem"
-    ca.write_text("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
+    words = [*MAKE.split(), "-subj", "/CN=ca", "-out", str(ca), "-keyout", str(tmp_path / "ca.key")]
+    subprocess.run(words, check=True, capture_output=True)
     redlatch.connect(config=path, tls=redlatch.Tls(ca=ca))

@@ -25,7 +25,9 @@ static DAEMONS: LazyLock<Mutex<HashSet<(u32, u64)>>> = LazyLock::new(Mutex::defa
 #[pyfunction]
 pub fn close_at_exit(py: Python<'_>, clients: Vec<Py<Client>>, daemons: HashSet<u64>) -> PyResult<()> {
     locked().extend(daemons.into_iter().map(|daemon| (std::process::id(), daemon)));
-    close(py, clients)
+    // The program may have left a close that takes long, by Ctrl-C: its end does not wait for that once more.
+    let open = clients.into_iter().filter(|client| !client.get().core.is_closed()).collect();
+    close(py, open)
 }
 
 /// Holds this thread back if it is a daemon of a program that ends, and if its call ended for that. Else it returns at

@@ -1,12 +1,13 @@
 //! The native half of everything that has a name on a server: locks, semaphores and latches.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use redlatch::ffi::{Answer, Border, Op, Request, kinds};
+use redlatch::ffi::{self, Answer, Border, Op, Request, kinds};
 
 use crate::client::Client;
 use crate::mailbox::Mailbox;
@@ -16,6 +17,9 @@ use crate::park;
 use crate::pending::{Meaning, Pending};
 
 type Times = (Option<f64>, Option<f64>);
+
+/// The lower half of a number.
+const COUNT: u64 = u32::MAX as u64;
 
 /// A lock, semaphore or latch, which the server knows by its name.
 #[pyclass(subclass, frozen, module = "redlatch._redlatch")]
@@ -127,6 +131,30 @@ impl Object {
 pub struct Permits {
     /// How long a block waits for its permit.
     wait: Option<Duration>,
+    inside: Blocks,
+}
+
+/// The number of blocks that are inside, of the threads of one process: its child by a fork has copies of them, and no
+/// permits.
+struct Blocks(AtomicU64);
+
+impl Blocks {
+    fn enter(&self) {
+        let one_more = |state| Some(Self::own(state) + 1);
+        let _ = self.0.fetch_update(SeqCst, SeqCst, one_more);
+    }
+
+    /// False: the block is that of the process that forked this one.
+    fn leave(&self) -> bool {
+        let one_less = |state| (Self::own(state) & COUNT > 0).then(|| Self::own(state) - 1);
+        self.0.fetch_update(SeqCst, SeqCst, one_less).is_ok()
+    }
+
+    /// The process in the upper half, and the number in the lower one.
+    fn own(state: u64) -> u64 {
+        let process = u64::from(std::process::id()) << COUNT.count_ones();
+        if state & !COUNT == process { state } else { process }
+    }
 }
 
 #[pymethods]
@@ -139,7 +167,8 @@ impl Permits {
         wait: Option<f64>,
     ) -> PyResult<PyClassInitializer<Self>> {
         let wait = outcome::duration(wait).map_err(|error| outcome::exception(py, &error, &what.1))?;
-        Ok(PyClassInitializer::from(Object::of(py, client, what, Vec::new())?).add_subclass(Permits { wait }))
+        Ok(PyClassInitializer::from(Object::of(py, client, what, Vec::new())?)
+            .add_subclass(Permits { wait, inside: Blocks(AtomicU64::new(0)) }))
     }
 
     /// Takes one permit. Raises NotAcquiredError when the `wait` of `get_semaphore` ends.
@@ -149,7 +178,10 @@ impl Permits {
         let this = slf.get();
         let wait = if may_wait { this.wait } else { Some(Duration::ZERO) };
         match this.run(slf, Op::Acquire, wait)? {
-            Ok(Answer { done: true, .. }) => Ok(slf.clone()),
+            Ok(Answer { done: true, .. }) => {
+                this.inside.enter();
+                Ok(slf.clone())
+            }
             Ok(_) if wait != this.wait => Err(PyErr::from_value(slf.call_method0(intern!(slf.py(), "_would_block"))?)),
             Ok(_) => Err(PyErr::from_value(slf.call_method0(intern!(slf.py(), "_not_entered"))?)),
             Err(error) => Err(outcome::exception(slf.py(), &error, slf.as_super().get().named.shown())),
@@ -167,7 +199,11 @@ impl Permits {
         at: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let _ = at;
-        match slf.get().run(slf, Op::GiveBack, None)? {
+        let given_back = match slf.get().inside.leave() {
+            true => slf.get().run(slf, Op::GiveBack, None)?,
+            false => Err(ffi::inherited(slf.as_super().get().named.name.to_string())),
+        };
+        match given_back {
             Ok(_) => Ok(()),
             Err(failure) if kind.is_none() => {
                 Err(outcome::exception(slf.py(), &failure, slf.as_super().get().named.shown()))

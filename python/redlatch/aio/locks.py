@@ -15,7 +15,7 @@ from redlatch.aio.loops import here
 from redlatch.aio.queries import run_query
 from redlatch.aio.tasks import this_task
 from redlatch.checks import checked_text
-from redlatch.durations import UNSET, Seconds, Unset, optional_seconds
+from redlatch.durations import UNSET, Seconds, Unset, optional_lease, optional_seconds
 from redlatch.locks import (
     FOR_EVER,
     RENEWED,
@@ -89,7 +89,7 @@ class Lock(_redlatch.Object):
         name = checked_text("the name of a lock", name)
         owner = checked_owner(owner)
         waiting = optional_seconds("wait", wait, FOR_EVER)
-        lasting = optional_seconds("lease", lease, RENEWED)
+        lasting = optional_lease(lease, RENEWED)
         lock = super().__new__(cls, native, (cls._kind, name), list(numbers))
         lock._blocks = []
         lock._taken = []
@@ -284,7 +284,7 @@ class Lock(_redlatch.Object):
 
         Notes the hold in `records` as one of `taker`, None: of the task that runs. `place` is where its block begins.
         """
-        lasting = self._lease if lease is UNSET else optional_seconds("lease", lease, RENEWED)
+        lasting = self._lease if lease is UNSET else optional_lease(lease, RENEWED)
         mailbox, caller, owner = self._context()
         if self._owner is EACH:
             owner = caller.another()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import redlatch
 from redlatch import _redlatch, calls, queries
 from redlatch.aio.hold import Hold
@@ -10,11 +12,11 @@ from redlatch.aio.permit import Permit
 from redlatch.aio.queries import run_query
 from redlatch.aio.tasks import this_task
 from redlatch.checks import checked_text
-from redlatch.durations import UNSET, Seconds, Unset, optional_seconds
+from redlatch.durations import UNSET, Seconds, Unset, optional_lease, optional_seconds
 from redlatch.locks import FOR_EVER
 from redlatch.owners import next_owner
 from redlatch.permit_semaphore import ENDLESS, all_halves, check_renew, halves, ids, not_out
-from redlatch.permits import checked_number, not_there, optional_permits
+from redlatch.permits import checked_number, left_of, limit_of, not_there, optional_permits
 from redlatch.typings import Self
 
 
@@ -87,7 +89,7 @@ class PermitExpirableSemaphore(_redlatch.Object):
         waiting = self._wait if wait is UNSET else wait
         permit = await self.try_acquire(wait=waiting, lease=lease, renew=renew)
         if permit is None:
-            raise not_there(self.name, 1, waiting, await run_query(self, queries.IS_SET), self._held_back())
+            raise not_there(self.name, 1, waiting, self._held_back())
         return permit
 
     async def acquire_many(
@@ -97,7 +99,7 @@ class PermitExpirableSemaphore(_redlatch.Object):
         waiting = self._wait if wait is UNSET else wait
         taken = await self.try_acquire_many(permits, wait=waiting, lease=lease)
         if taken is None:
-            raise not_there(self.name, permits, waiting, await run_query(self, queries.IS_SET), self._held_back())
+            raise not_there(self.name, permits, waiting, self._held_back())
         return taken
 
     async def try_acquire(
@@ -129,7 +131,7 @@ class PermitExpirableSemaphore(_redlatch.Object):
 
     async def update_lease(self, permit: str, lease: Seconds | None) -> bool:
         """Makes a permit last for `lease` from now on (None: without end). Returns whether it was still out."""
-        return await run_query(self, queries.EXTEND, halves(permit), lease=optional_seconds("lease", lease, ENDLESS))
+        return await run_query(self, queries.EXTEND, halves(permit), lease=optional_lease(lease, ENDLESS))
 
     async def lease_time(self, permit: str) -> float | None:
         """For how many seconds a permit still lasts: `math.inf` without end, None if it is not out any more."""
@@ -142,15 +144,18 @@ class PermitExpirableSemaphore(_redlatch.Object):
     async def _take(
         self, permits: int, wait: Seconds | None, lease: Seconds | None, renew: bool
     ) -> list[Permit] | None:
-        times = optional_seconds("wait", wait, FOR_EVER), optional_seconds("lease", lease, ENDLESS)
+        waiting = optional_seconds("wait", wait, FOR_EVER)
+        lasting = optional_lease(lease, ENDLESS)
         setting = self._permits  # read once: a loop of another thread may set it to None meanwhile
         if setting is not None:
-            await self.try_set_permits(setting)
+            begun = time.monotonic()
+            await run_query(self, queries.TRY_SET, (setting,), wait=limit_of(waiting))
             self._permits = None
+            waiting = left_of(waiting, begun)
         # Each renewed permit has an owner of its own, because one task may have any number of them.
         thing: _redlatch.Object = self._renewed if renew else self
         owner = next_owner() if renew else this_task().owner
-        taken = calls.answer(await run(thing, calls.ACQUIRE, owner, times, [permits]), self.name)
+        taken = calls.answer(await run(thing, calls.ACQUIRE, owner, (waiting, lasting), [permits]), self.name)
         if taken is None:
             return None
         number, items = taken

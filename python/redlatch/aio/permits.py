@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from types import TracebackType
 from typing import TypeVar
 
@@ -12,7 +13,7 @@ from redlatch.checks import checked_text
 from redlatch.durations import UNSET, Seconds, Unset, optional_seconds
 from redlatch.errors import RedlatchError, note
 from redlatch.locks import FOR_EVER
-from redlatch.permits import checked_number, checked_ttl, not_there, optional_permits
+from redlatch.permits import checked_number, checked_ttl, left_of, limit_of, not_there, optional_permits
 from redlatch.typings import Self
 
 T = TypeVar("T")
@@ -69,7 +70,7 @@ class Semaphore(_redlatch.Object):
         """
         waiting = self._wait if wait is UNSET else wait
         if not await self.try_acquire(permits, wait=waiting):
-            raise not_there(self.name, permits, waiting, await run_query(self, queries.IS_SET), self._held_back())
+            raise not_there(self.name, permits, waiting, self._held_back())
 
     async def try_acquire(self, permits: int = 1, *, wait: Seconds | None = 0) -> bool:
         """Takes permits if they are available within `wait` (0: now), and returns whether it did."""
@@ -77,8 +78,10 @@ class Semaphore(_redlatch.Object):
         waiting = optional_seconds("wait", wait, FOR_EVER)
         setting = self._permits  # read once: a loop of another thread may set it to None meanwhile
         if setting is not None:
-            await self.try_set_permits(setting)
+            begun = time.monotonic()
+            await run_query(self, queries.TRY_SET, (setting, 0), wait=limit_of(waiting))
             self._permits = None
+            waiting = left_of(waiting, begun)
         return await run_query(self, queries.TAKE, (count,), wait=waiting)
 
     async def release(self, permits: int = 1) -> None:
