@@ -14,6 +14,7 @@ pub use crate::base::together::{at_the_end, together};
 pub use crate::client::group::{Member, Rule};
 #[cfg(feature = "redisson-config")]
 pub use crate::config::document;
+pub use crate::engine::holds::belief::report_beliefs;
 pub use crate::redis::kinds;
 pub use crate::request::completions::Completions;
 pub use crate::request::error::ErrorNumber;

@@ -9,18 +9,19 @@
 //! # }
 //! ```
 //!
-//! The folders are rooms. A room imports from itself and from the rooms below it in this list; a test keeps it so:
+//! - [`Client`] gives every kind of lock: [`lock`](Client::lock), [`fair_lock`](Client::fair_lock),
+//!   [`read_write_lock`](Client::read_write_lock), [`fenced_lock`](Client::fenced_lock), and so on; also
+//!   [`semaphore`](Client::semaphore), [`permit_semaphore`](Client::permit_semaphore) and [`latch`](Client::latch).
+//!   [`RedLock`] locks on a majority of independent servers.
+//! - [`LockBuilder`] has the wait, the lease and the owner of an acquire. `.blocking()` has the same calls for threads.
+//! - [`Guard`] is a hold. It releases when it is dropped, and tells of a loss: [`ensure`](Guard::ensure),
+//!   [`run`](Guard::run), [`lost`](Guard::lost), [`on_lost`](Guard::on_lost).
+//! - [`Config`] has the options, also from a URL or a file of Redisson. [`Error`] has every error, with the remedy in its
+//!   text.
 //!
-//! - `ffi`: the border of languages, which bindings and tests import; no part of the API.
-//! - `api`: the part that a Rust program calls. Locks, guards, semaphores, latches, permits.
-//! - `client`: connects, hands each request to its engine, closes; groups of locks.
-//! - `redis`: all knowledge of Redis. `wait` (acquire and pass on), `ops` (other operations), `kinds` and their
-//!   scripts, `link` (the servers).
-//! - `engine`: the parts that every engine shares. State machines without a socket, a clock or a runtime: `line`,
-//!   `pace`, `holds`, `gate`.
-//! - `config`: one configuration, from a URL, from options or from a file.
-//! - `request`: the values that cross a border of languages. Requests, answers, errors, names.
-//! - `base`: the parts that know nothing of locks. Clocks, tasks, callbacks, one value for each process.
+//! Without a lease the client renews a hold until its release. A lease cannot stop a process that is paused beyond it and
+//! then goes on: call [`Guard::ensure`] before the step that must not happen twice, or let the guarded resource compare
+//! [fencing tokens](Guard::token).
 #![forbid(unsafe_code)]
 #![warn(missing_docs, missing_debug_implementations)]
 

@@ -253,3 +253,36 @@ fn a_user_without_a_password_is_an_error_and_not_a_login_as_the_default_user() {
     is_told(client.set_credentials(Some("hunter2"), "").expect_err("no password"), "the user");
     client.set_credentials(None, "").expect("the default user may have none");
 }
+
+/// The other connections of a client get in there, by `HELLO`.
+#[test]
+fn a_password_for_a_server_without_one_is_no_error_on_any_connection() {
+    let server = Server::start();
+    let client = quick(&format!("redis://:needless@127.0.0.1:{}", server.port()));
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("the system gives an event queue");
+    client.lock("n").blocking().acquire().expect("free").release().expect("held");
+    runtime.block_on(async { client.lock("n").acquire().await.expect("free").release().await.expect("held") });
+}
+
+#[test]
+fn a_server_without_room_for_a_connection_is_waited_for() {
+    let server = Server::start();
+    let mut view = server.view();
+    let room = view.command::<Vec<String>>(&["CONFIG", "GET", "maxclients"])[1].clone();
+    view.command::<()>(&["CONFIG", "SET", "maxclients", "1"]);
+    let full = quick(&server.url()).lock("n").blocking().try_acquire().map(drop).expect_err("no room");
+    assert!(full.is_transient() && full.to_string().contains("maxclients"), "{full}");
+    let url = server.url();
+    let waiting = std::thread::spawn(move || {
+        let client = Client::connect(&format!("{url}?retry_for=20")).expect("a good URL");
+        client.lock("n").wait(secs(20)).blocking().acquire().map(drop)
+    });
+    let mut rejected = || {
+        let stats: redis::InfoDict = view.command(&["INFO", "stats"]);
+        stats.get::<u64>("rejected_connections").expect("the server counts them")
+    };
+    let before = rejected();
+    eventually(|| rejected() > before);
+    view.command::<()>(&["CONFIG", "SET", "maxclients", &room]);
+    waiting.join().expect("no panic").expect("there is room");
+}

@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpListener;
 
-use redlatch::{Client, Error, ServerError};
+use redlatch::{Client, Error, LostReason, ServerError};
 use redlatch_tests::*;
 
 use super::pair;
@@ -123,4 +123,30 @@ fn answering(answer: &'static str) -> String {
         }
     });
     url
+}
+
+#[test]
+fn a_lock_that_a_quarantine_keeps_back_may_be_had_a_little_later() {
+    let (server, a, b) = pair();
+    let careful = Client::connect(&format!("{}?quarantine=true&watchdog=600", server.url())).expect("a good URL");
+    let late = |client: &Client| {
+        let refused = client.lock("n").wait(ms(0)).blocking().acquire().map(drop);
+        refused.expect_err("it is not granted")
+    };
+    let error = late(&careful);
+    assert!(matches!(error, Error::NotAcquired { .. }) && error.is_transient(), "{error:?}");
+    let _guard = a.lock("n").blocking().acquire().expect("free");
+    let error = late(&b);
+    assert!(matches!(error, Error::NotAcquired { .. }) && !error.is_transient(), "{error:?}");
+}
+
+#[test]
+fn the_reason_of_a_loss_is_text_and_counts_losses() {
+    let mut losses = std::collections::HashMap::new();
+    for reason in [LostReason::Expired, LostReason::TakenOver, LostReason::Expired] {
+        *losses.entry(reason).or_insert(0) += 1;
+    }
+    assert_eq!(losses[&LostReason::Expired], 2);
+    assert_eq!(format!("{:>12}", LostReason::TakenOver), "  taken over");
+    assert_eq!(LostReason::Paused.to_string(), LostReason::Paused.name());
 }

@@ -4,6 +4,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use redlatch::ffi::{Border, Member, Op, Request, Rule};
 use redlatch::{Client, Error, LockBuilder, LostReason};
 use redlatch_tests::{Server, View, all_at_once, told};
 
@@ -55,6 +56,23 @@ fn a_multi_lock_is_held_while_every_one_of_its_locks_is_held() {
     guard.release().expect("held");
     three.nothing_is_left();
     assert!(!three.lock([0, 1, 2]).blocking().is_locked().expect("answered"));
+}
+
+#[test]
+fn a_setting_of_one_of_its_locks_is_refused_with_the_remedy() {
+    let client = Client::connect("redis://127.0.0.1:1").expect("a good URL");
+    let two = || client.lock("two");
+    for (setting, two) in [
+        ("wait", two().wait(secs(5))),
+        ("lease", two().lease(secs(60))),
+        ("owner", two().owner(7)),
+        ("backoff", two().backoff(&[ms(5)])),
+    ] {
+        let both = client.multi_lock([client.lock("one"), two]);
+        let refused = both.blocking().try_acquire().map(drop);
+        let Err(Error::Config(said)) = refused else { panic!("{setting} must be refused: {refused:?}") };
+        assert!(said.contains("`two`") && said.contains(setting), "{said}");
+    }
 }
 
 #[test]
@@ -267,4 +285,25 @@ fn a_reader_that_would_wait_for_ever_for_a_multi_lock_with_the_write_lock_is_tol
     }
     reader.release().expect("held");
     three.nothing_is_left();
+}
+
+/// A caller that waits behind its own hold is told so: a round that has some of the locks is no such hold.
+#[test]
+fn a_round_that_waits_for_one_of_its_locks_is_no_hold_of_its_owner() {
+    let server = Server::start();
+    let client = Client::connect(&server.url()).expect("a good URL");
+    let other = Client::connect(&server.url()).expect("a good URL");
+    let member = |name: &str| Member { client: client.clone(), kind: "plain", name: name.into() };
+    let group = Client::group(Rule::All, vec![member("a"), member("b")]).expect("two locks");
+    let request = |op| Request { wait: Some(secs(60)), ..Request::new(op, "plain", "both", 7) };
+    let held = other.lock("b").blocking().acquire().expect("free");
+    let (told, acquired) = mpsc::channel();
+    group.submit(group.ticket(), request(Op::Acquire), move |answer| drop(told.send(answer)));
+    eventually(|| server.view().exists("a"));
+    eventually(|| client.owners("a") == [7]);
+    assert!(group.owners("").is_empty(), "{:?}", group.owners(""));
+    held.release().expect("held");
+    let answer = acquired.recv_timeout(secs(20)).expect("it is free").expect("answered");
+    assert_eq!(group.owners(""), [7, 7]);
+    group.run_blocking(Request { hold: answer.number as u64, ..request(Op::Release) }).expect("held");
 }

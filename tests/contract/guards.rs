@@ -109,6 +109,27 @@ fn work_that_is_done_under_its_lock_has_its_result() {
 }
 
 #[test]
+fn work_under_a_guard_makes_no_future_that_is_bigger_than_its_own() {
+    let (_server, a, _) = pair();
+    let semaphore = a.permit_semaphore("p");
+    assert!(semaphore.try_set_permits(1).blocking().expect("answered"));
+    let guard = a.lock("n").blocking().acquire().expect("free");
+    let permit = semaphore.acquire_renewed().blocking().expect("available");
+    async fn big() -> u8 {
+        let all = [7; 10_000];
+        tokio::task::yield_now().await;
+        all[0]
+    }
+    let own = size_of_val(&big());
+    let run = guard.run(big());
+    assert!(size_of_val(&run) <= own, "{} bytes for {own}", size_of_val(&run));
+    let nested = guard.run(permit.run(guard.run(big())));
+    assert!(size_of_val(&nested) <= own, "{} bytes for {own}", size_of_val(&nested));
+    assert_eq!(soon(nested).expect("held").expect("held").expect("held"), 7);
+    assert_eq!(soon(run).expect("held"), 7);
+}
+
+#[test]
 fn work_under_a_renewed_permit_ends_at_its_loss() {
     let (server, a, b) = pair();
     let mut view = server.view();

@@ -1,6 +1,7 @@
 //! The core's log: nothing above debug while all is well, and one warning for a lost hold.
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, LazyLock, Mutex, Once};
 
 use redlatch::Client;
@@ -149,4 +150,64 @@ fn a_lost_hold_is_one_warning_with_its_time_line_and_the_rest_is_for_debugging()
     let [(Level::WARN, target, message)] = &warnings[..] else { panic!("one warning: {warnings:?}") };
     assert_eq!(target, "redlatch::lost");
     assert!(message.contains("deleted (acquired ") && message.contains("never renewed"), "{message}");
+}
+
+#[test]
+fn a_kept_hold_that_ends_with_its_lease_is_no_warning() {
+    keep();
+    let (server, a, b) = pair();
+    let (tell, told) = channel();
+    let let_go = |guard: redlatch::BlockingGuard| {
+        let tell = tell.clone();
+        guard.on_lost(move |loss| tell.send(loss.reason).expect("the test listens"));
+        guard.keep();
+    };
+    let_go(a.lock("kept alone").lease(ms(300)).blocking().acquire().expect("free"));
+    let both = [a.lock("kept with another"), b.lock("kept by another client")];
+    let_go(a.multi_lock(both).lease(ms(300)).blocking().acquire().expect("free"));
+    for _ in 0..2 {
+        assert_eq!(told.recv_timeout(secs(20)), Ok(redlatch::LostReason::Expired), "the callbacks stay");
+    }
+    for name in ["kept alone", "kept with another", "kept by another client"] {
+        eventually(|| losses_of(name).len() == 1);
+        assert!(warnings_of(name).is_empty(), "{:?}", warnings_of(name));
+    }
+    // The program counts on a hold without a lease as long as its client lives.
+    let_go(a.lock("kept and renewed").blocking().acquire().expect("free"));
+    eventually(|| server.view().tells());
+    server.view().command::<()>(&["DEL", "kept and renewed"]);
+    assert_eq!(told.recv_timeout(secs(20)), Ok(redlatch::LostReason::Deleted));
+    eventually(|| warnings_of("kept and renewed").len() == 1);
+    // The owner's other hold is not kept.
+    let again = || a.lock("kept and held").owner(7).lease(ms(300)).blocking().acquire().expect("free");
+    let_go(again());
+    let _held = again();
+    assert_eq!(told.recv_timeout(secs(20)), Ok(redlatch::LostReason::Expired));
+    eventually(|| warnings_of("kept and held").len() == 1);
+}
+
+/// The subscriber belongs to the program, and may ask the client for anything while it is told of a loss.
+#[test]
+fn the_report_of_a_loss_keeps_no_caller_waiting() {
+    let (server, a, _) = pair();
+    let guard = a.lock("asked about").blocking().acquire().expect("free");
+    let (ask, asked) = channel();
+    let (answer, answered) = channel();
+    let (tell, told) = channel();
+    let answered = Mutex::new(answered);
+    oracle::hear(move |heard| {
+        if heard.target == "redlatch::lost" && heard.message.contains("`asked about`") {
+            let _ = ask.send(());
+            let _ = tell.send(answered.lock().expect("no hearer panics").recv_timeout(secs(20)));
+        }
+    });
+    eventually(|| server.view().tells());
+    let asking = std::thread::spawn(move || {
+        asked.recv().expect("the loss is reported");
+        let _ = answer.send(guard.ensure().is_err());
+        guard
+    });
+    server.view().command::<()>(&["DEL", "asked about"]);
+    assert_eq!(told.recv_timeout(secs(40)), Ok(Ok(true)), "an answer about the hold");
+    drop(asking.join());
 }

@@ -212,6 +212,32 @@ fn a_closed_client_gives_its_locks_back_and_says_so() {
     assert!(matches!(a.lock("n").blocking().try_acquire(), Err(Error::Closed { .. })));
 }
 
+#[test]
+fn every_close_returns_only_once_the_client_has_ended() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let client = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
+    let _guard = client.lock("n").blocking().acquire().expect("free");
+    proxy.stall(Direction::ToServer);
+    let is_held_then = |close: &dyn Fn()| {
+        close();
+        server.view().exists("n")
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| is_held_then(&|| client.close_blocking(Holds::Release)));
+        eventually(|| client.is_closed());
+        let blocking = scope.spawn(|| is_held_then(&|| client.close_blocking(Holds::Keep)));
+        let asynchronous = scope.spawn(|| is_held_then(&|| runtime.block_on(client.close(Holds::Keep))));
+        // A call that waits for nothing returns meanwhile.
+        std::thread::sleep(Duration::from_millis(300));
+        proxy.flow();
+        for (what, close) in [("the first", first), ("a second", blocking), ("an awaited", asynchronous)] {
+            assert!(!close.join().expect("no panic"), "{what} close has returned before the release");
+        }
+    });
+}
+
 /// Waits for a state that must come.
 ///
 /// # Panics

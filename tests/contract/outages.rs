@@ -206,3 +206,49 @@ fn a_forced_release_ends_in_time_although_the_holders_change() {
         assert!(matches!(end, Ok(_) | Err(Error::Unavailable { .. })), "{end:?}");
     });
 }
+
+/// The permits of one acquire have one owner, whose calls wait for each other.
+#[test]
+fn several_permits_of_one_owner_that_go_back_in_an_outage_all_come_back() {
+    for is_dropped in [true, false] {
+        let server = Server::start();
+        let proxy = Proxy::start(&server);
+        let client = connect(&format!("{}{BRIEF}", server.url_at(proxy.port())));
+        client.permit_semaphore("n").try_set_permits(5).blocking().expect("answered");
+        let permits = client.permit_semaphore("n").acquire_many(3).blocking().expect("available");
+        proxy.stall(Direction::ToServer);
+        match is_dropped {
+            true => drop(permits),
+            false => permits.into_iter().for_each(|permit| {
+                let end = permit.release_blocking();
+                assert!(matches!(end, Err(Error::Unavailable { .. })), "{end:?}");
+            }),
+        }
+        thread::sleep(OUTAGE);
+        proxy.cut();
+        proxy.flow();
+        eventually(|| available(&mut server.view()) == "5");
+    }
+}
+
+/// As the blocks of one thread do that are inside each other.
+#[test]
+fn permits_that_one_owner_gives_back_one_after_the_other_in_an_outage_come_back() {
+    for kind in PERMITS {
+        let server = Server::start();
+        let proxy = Proxy::start(&server);
+        let client = connect(&format!("{}{BRIEF}", server.url_at(proxy.port())));
+        let request = |op, count| Request { numbers: vec![count], ..Request::new(op, kind, "n", 7) };
+        client.run_blocking(request(Op::TrySet, 5)).expect("answered");
+        let taken = [(); 2].map(|()| client.run_blocking(request(Op::Acquire, 1)).expect("available"));
+        proxy.stall(Direction::ToServer);
+        for taken in taken {
+            let given_back = client.run_blocking(Request { hold: taken.number as u64, ..request(Op::GiveBack, 1) });
+            assert!(matches!(given_back, Err(Error::Unavailable { .. })), "{kind}: {given_back:?}");
+        }
+        thread::sleep(OUTAGE);
+        proxy.cut();
+        proxy.flow();
+        eventually(|| available(&mut server.view()) == "5");
+    }
+}

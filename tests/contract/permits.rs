@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 use std::time::Duration;
 
-use redlatch::ffi::{Border, Op, Request};
-use redlatch::{Client, Error, Semaphore};
+use redlatch::ffi::{Border, LEASE_MAX, Op, Request};
+use redlatch::{Client, Error, Holds, Semaphore};
 use redlatch_tests::{Direction, PATIENCE, Proxy, Server, View};
 
 use super::{eventually, pair, secs};
@@ -220,6 +220,53 @@ fn an_acquire_that_is_dropped_at_any_time_leaves_no_permit_taken() {
 }
 
 #[test]
+fn permits_drained_for_a_future_that_is_dropped_go_back() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let client = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
+    let semaphore = set(&client, 3);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("threads");
+    // The server learns the script.
+    assert_eq!(runtime.block_on(semaphore.drain()).expect("answered"), 3);
+    runtime.block_on(semaphore.release(3)).expect("answered");
+    proxy.stall(Direction::ToClient);
+    let mut drain = semaphore.drain();
+    let polled = std::pin::Pin::new(&mut drain).poll(&mut std::task::Context::from_waker(std::task::Waker::noop()));
+    assert!(polled.is_pending());
+    let available = || server.view().command::<i64>(&["GET", "n"]);
+    eventually(|| available() == 0);
+    drop(drain);
+    proxy.flow();
+    eventually(|| available() == 3);
+
+    // So do those of an answer that has come, and of a client whose last handle is gone.
+    runtime.block_on(async {
+        for round in 0..200_u64 {
+            let within = Duration::from_micros(round * 5);
+            if let Ok(Ok(drained @ 1..)) = tokio::time::timeout(within, semaphore.drain()).await {
+                semaphore.release(drained).await.expect("answered");
+            }
+        }
+    });
+    drop((semaphore, client));
+    assert_eq!(available(), 3);
+}
+
+#[test]
+fn a_semaphore_whose_time_no_server_could_take_is_refused() {
+    let client = Client::connect("redis://127.0.0.1:1").expect("a good URL");
+    let semaphore = client.semaphore("n");
+    for ttl in [Duration::ZERO, Duration::from_micros(999), LEASE_MAX + Duration::from_millis(1), Duration::MAX] {
+        let refused = semaphore.try_set_permits_for(3, ttl).blocking();
+        let Err(Error::Config(said)) = refused else { panic!("{ttl:?}: {refused:?}") };
+        assert!(said.contains("`n`") && said.contains("1 ms to 100 years"), "{said}");
+    }
+    let (server, a, _) = pair();
+    assert!(a.semaphore("n").try_set_permits_for(3, LEASE_MAX).blocking().expect("answered"));
+    assert!(server.view().pttl("n") > 1_000_000_000);
+}
+
+#[test]
 #[should_panic(expected = "the operation runs already")]
 fn an_operation_that_runs_is_not_begun_again() {
     let (_server, a, _) = pair();
@@ -329,4 +376,30 @@ fn a_full_server_takes_a_release() {
     assert!(matches!(semaphore.acquire(1).blocking(), Err(Error::Refused { code, .. }) if code == "OOM"));
     view.command::<()>(&["CONFIG", "SET", "maxmemory", "0"]);
     assert_eq!(semaphore.available().blocking().expect("answered"), 1);
+}
+
+/// It gives back what is out, whatever its guards do then.
+#[test]
+fn a_client_that_closes_gives_back_the_permits_of_its_guards() {
+    for (holds, back) in [(Holds::Release, true), (Holds::Keep, false)] {
+        let (_server, a, b) = pair();
+        let counted = set(&a, 5);
+        let named = a.permit_semaphore("m");
+        named.try_set_permits(5).blocking().expect("answered");
+        let guards =
+            (counted.acquire(2).blocking().expect("available"), counted.acquire(1).blocking().expect("available"));
+        let ids = (named.acquire().blocking().expect("available"), named.acquire().blocking().expect("available"));
+        named.acquire().blocking().expect("available").keep();
+        named.acquire().blocking().expect("available").release_blocking().expect("it is out");
+        a.close_blocking(holds);
+        let available = || {
+            let count = b.semaphore("n").available().blocking().expect("answered");
+            (count, b.permit_semaphore("m").available().blocking().expect("answered"))
+        };
+        assert_eq!(available(), if back { (5, 4) } else { (2, 2) }, "{holds:?}");
+        assert!(matches!(guards.0.release_blocking(), Err(Error::Closed { .. })));
+        assert!(matches!(ids.0.release_blocking(), Err(Error::Closed { .. })));
+        drop((guards.1, ids.1));
+        assert_eq!(available(), if back { (5, 4) } else { (2, 2) }, "{holds:?}");
+    }
 }

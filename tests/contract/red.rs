@@ -313,3 +313,17 @@ fn a_silent_minority_does_not_hold_up_the_extension_of_a_red_lock() {
     held.lock.run_blocking(Request { op: Op::Release, ..held.hold.clone() }).expect("held");
     held.servers.iter().for_each(nothing_is_left);
 }
+
+/// An endless wait for servers that are gone is an error, as that for one server.
+#[test]
+fn an_endless_wait_ends_without_a_majority() {
+    for gone in [2, 3] {
+        let (mut servers, lock) = three("?retry_for=0.5&response_timeout=0.5");
+        servers.iter_mut().take(gone).for_each(|server| server.stop());
+        let (tell, told) = std::sync::mpsc::channel();
+        let waiting = lock.clone();
+        std::thread::spawn(move || drop(tell.send(waiting.lock("n").blocking().acquire().map(drop))));
+        let end = told.recv_timeout(secs(20));
+        assert!(matches!(end, Ok(Err(Error::Unavailable { .. }))), "{gone}: {end:?}");
+    }
+}

@@ -243,3 +243,25 @@ fn a_password_that_is_refused_is_not_said() {
         assert!(!chain(&refused).contains(SECRET), "{}", chain(&refused));
     }
 }
+
+/// As environment variables and secret stores spoil it: without its line breaks, or without the lines around it.
+#[test]
+fn no_error_shows_a_private_key() {
+    let inside = format!("MIIEvQIBADAN{SECRET}BgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj");
+    let key = format!("-----BEGIN PRIVATE KEY-----\n{inside}\n-----END PRIVATE KEY-----\n");
+    let spoilt = [key.replace('\n', " "), key.replace('\n', "\\n"), key.replace('\n', ""), inside];
+    // The bytes of the secret in a list.
+    let bytes = format!("{:?}", SECRET.as_bytes());
+    let hides = |error: redlatch::Error| {
+        let said = format!("{error} {error:?}");
+        assert!(!said.contains(SECRET) && !said.contains(bytes.trim_matches(['[', ']'])), "{said}");
+        assert!(said.contains("tls_key"), "{said}");
+    };
+    for key in spoilt {
+        let config = || Config::from_url("rediss://h").expect("a good URL");
+        hides(Client::with_config(config().tls_key(key.clone())).map(drop).expect_err("no key"));
+        hides(config().set("tls_key", &key).map(drop).expect_err("no key"));
+        let text = key.replace(' ', "%20").replace('+', "%2B");
+        hides(Config::from_url(&format!("rediss://h?tls_key={text}")).map(drop).expect_err("no key"));
+    }
+}

@@ -8,7 +8,7 @@ use redlatch_tests::oracle::{self, Heard};
 use tokio::time::timeout;
 use tracing::{Instrument, Span, info_span};
 
-use super::{eventually, pair};
+use super::{eventually, pair, secs};
 
 /// The target, the message and the spans of each report since [`keep`].
 type Line = (String, String, Vec<String>);
@@ -183,4 +183,26 @@ fn the_loss_of_one_of_several_locks_is_told_in_the_span_of_them_all() {
     });
     // The other lock goes back in the background.
     drop(guard);
+}
+
+#[test]
+fn the_span_of_a_waiter_ends_with_its_wait_however_long_others_wait() {
+    keep();
+    let (server, a, b) = pair();
+    let held = b.lock("one line").blocking().acquire().expect("free");
+    std::thread::scope(|scope| {
+        let wait = |caller: &'static str, wait| {
+            let client = a.clone();
+            scope.spawn(move || {
+                order(caller).in_scope(|| client.lock("one line").wait(wait).blocking().acquire().map(drop))
+            })
+        };
+        let first = wait("first in line", ms(1000));
+        eventually(|| server.view().channels("*").len() == 1);
+        let second = wait("second in line", secs(60));
+        first.join().expect("no panic").expect_err("it is held");
+        eventually(|| inside("first in line").iter().any(|line| line.ends_with(" ends")));
+        held.release().expect("held");
+        second.join().expect("no panic").expect("it is free");
+    });
 }

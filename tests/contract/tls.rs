@@ -92,6 +92,19 @@ fn a_client_leaves_the_cryptography_of_the_process_to_the_application_and_takes_
     assert!(CHOSEN.0.load(SeqCst) > 0, "the application's choice counts");
 }
 
+/// PEM without a certificate in it: the text decodes.
+const NO_CERTIFICATE: &str = "-----BEGIN CERTIFICATE-----\nbm8gY2VydGlmaWNhdGU=\n-----END CERTIFICATE-----\n";
+
+#[test]
+fn an_authority_that_is_no_certificate_is_refused_with_its_configuration() {
+    let config = Config::from_url("rediss://localhost").expect("a good URL");
+    let refused = Client::with_config(config.tls_ca(NO_CERTIFICATE)).map(|client| client.id());
+    let Err(Error::Config(said)) = refused else { panic!("it must be refused: {refused:?}") };
+    assert!(said.contains("tls_ca") && said.contains("certificate"), "{said}");
+    let named = Config::from_url("rediss://localhost").expect("a good URL").set("tls_ca", NO_CERTIFICATE).map(drop);
+    assert!(matches!(named, Err(Error::Config(_))), "{named:?}");
+}
+
 #[test]
 fn a_server_may_ask_for_the_certificate_of_a_client() {
     let authority = Authority::new();

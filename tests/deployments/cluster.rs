@@ -210,8 +210,14 @@ fn a_cluster_that_is_down_is_asked_ever_more_rarely_though_servers_are_named_tha
 fn braces_that_part_the_keys_of_a_lock_are_refused_with_the_remedy() {
     let cluster = Cluster::start(3, 0);
     let client = client(&cluster.url());
-    let refused = client.fenced_lock("a{b").blocking().acquire().map(drop).expect_err("two slots");
-    assert!(matches!(refused, Error::Config(_)) && refused.to_string().contains("no {tag}"), "{refused}");
+    for name in ["a{b", "a}b", "a}{b", "a{}b"] {
+        // That of a plain lock is one key, and its release names two.
+        for lock in [client.fenced_lock(name), client.lock(name), client.read_write_lock(name).read()] {
+            let refused = lock.blocking().acquire().map(drop).expect_err("two slots");
+            let is_meant = matches!(refused, Error::Config(_)) && refused.to_string().contains("no {tag}");
+            assert!(is_meant, "{name}: {refused}");
+        }
+    }
     let refused =
         client.latch("{a}b").try_set_count(1).blocking().map(drop).expect_err("its channel has braces of its own");
     assert!(refused.to_string().contains("two slots"), "{refused}");

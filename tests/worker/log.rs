@@ -55,7 +55,7 @@ impl Believed for BlockingGuard {
 
 impl Believed for RenewedPermit {
     fn deadline(&self) -> Option<Instant> {
-        self.deadline()
+        Guard::deadline(self)
     }
 
     fn token(&self) -> Option<i64> {

@@ -26,12 +26,27 @@ use crate::request::{Answer, Look, Op, Request};
 /// # }
 /// ```
 ///
-/// A guard lasts as long as its name does. The compiler warns of one without a name, whose lock is released at once:
+/// A guard lasts as long as its name does; without a name its lock is released at once. The compiler warns of one form,
+/// an `acquire` as a statement:
 ///
 /// ```compile_fail
 /// #![deny(unused_must_use)]
 /// # async fn example(client: redlatch::Client) -> redlatch::Result<()> {
 /// client.lock("orders:42").acquire().await?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// It says nothing about the others. None of these has the lock in the line that follows:
+///
+/// ```no_run
+/// # #![deny(unused_must_use)]
+/// # async fn example(lock: redlatch::LockBuilder) -> redlatch::Result<()> {
+/// let _ = lock.clone().acquire().await?; // `_` is no name; `_guard` is one
+/// lock.clone().try_acquire().await?; // nor is an `Option` that nothing uses
+/// if lock.try_acquire().await?.is_some() {
+///     // The condition has dropped the guard. Write `if let Some(guard) = …`.
+/// }
 /// # Ok(())
 /// # }
 /// ```
@@ -71,12 +86,16 @@ impl Guard {
     ///
     /// # Cancellation
     /// Dropping the future drops the work. The hold stays.
-    pub async fn run<F: Future>(&self, work: F) -> Result<F::Output> {
-        self.ensure()?;
-        tokio::select! {
-            biased;
-            end = self.hold.watched() => Err(end.err().unwrap_or_else(|| self.not_held())),
-            output = work => self.ensure().map(|()| output),
+    pub fn run<F: Future>(&self, work: F) -> impl Future<Output = Result<F::Output>> {
+        // A future has all that it is given for as long as it lives, so this one would have room for the work twice.
+        let work = Box::pin(work);
+        async move {
+            self.ensure()?;
+            tokio::select! {
+                biased;
+                end = self.hold.watched() => Err(end.err().unwrap_or_else(|| self.not_held())),
+                output = work => self.ensure().map(|()| output),
+            }
         }
     }
 
@@ -118,7 +137,8 @@ impl Guard {
 
     /// Calls `callback` once if the lock is lost before its release begins; at once if it is lost already. The callback
     /// runs on a thread of its own, where it may block; if 64 callbacks run already, it waits for one of them. A panic
-    /// in it is reported like that of any thread, and ends nothing else.
+    /// in it is reported like that of any thread, and ends nothing else. A callback that owns a clone of the client keeps
+    /// the client alive for as long as the hold lasts, see [`Guard::keep`].
     ///
     /// ```no_run
     /// # fn example(client: redlatch::Client) -> redlatch::Result<()> {
@@ -159,7 +179,8 @@ impl Guard {
         self.token
     }
 
-    /// The number of the owner that holds the lock.
+    /// The number of the owner that holds the lock: that of [`crate::LockBuilder::owner`], else one of the client's own,
+    /// from 2⁴⁰ on, which `owner` does not take.
     pub fn owner(&self) -> u64 {
         self.hold.release.owner.unsigned_abs()
     }
@@ -174,7 +195,8 @@ impl Guard {
     ///
     /// # Errors
     /// `Lost` if the hold was lost; `Unavailable` if the server cannot be reached: then the hold ends with the earlier of
-    /// both leases. `Config` for a lease below 1 ms or above 100 years.
+    /// both leases. `Config` for a lease below 1 ms or above 100 years. `Closed` if the program has closed the client,
+    /// where [`Guard::ensure`] is `Lost`.
     ///
     /// # Cancellation
     /// The call goes on to its end without its future.
@@ -186,7 +208,8 @@ impl Guard {
     /// Lets the guard go without a release: the hold stays. With a lease it ends with it. Without one, the watchdog
     /// renews it until the client ends. (That of several locks keeps their clients alive until a program closes them.)
     /// Closing the client and [`crate::LockBuilder::force_release`] end it before. Callbacks of [`Guard::on_lost`] stay
-    /// in effect.
+    /// in effect, and hear of the end; an end with its lease is no warning in the log. A callback that owns a clone of the
+    /// client keeps the client alive, and so a hold that the watchdog renews: only closing the client ends them then.
     ///
     /// ```no_run
     /// # use std::time::Duration;
@@ -208,7 +231,7 @@ impl Guard {
     ///
     /// # Errors
     /// `Lost` if the hold was lost before; `Unavailable` if the server cannot be reached: then the client releases the
-    /// lock as soon as it can.
+    /// lock as soon as it can. `Closed` if the program has closed the client, which has ended the hold.
     ///
     /// # Cancellation
     /// The release goes on to its end without its future.

@@ -12,7 +12,7 @@ use crate::api::spans;
 use crate::base::blocking;
 use crate::client::Client;
 use crate::client::group::{Member, Rule};
-use crate::request::error::{Error, Result};
+use crate::request::error::{Error, IN_QUARANTINE, Result};
 use crate::request::{Answer, OWN_OWNERS, Op, Request};
 
 static OWNERS: AtomicI64 = AtomicI64::new(OWN_OWNERS);
@@ -51,12 +51,14 @@ impl LockBuilder {
         LockBuilder { client: client.clone(), request: Request { wait: None, ..request }, owner: None, broken: None }
     }
 
-    /// The lock that several locks make, of `client` and of others. The group ignores the waits, leases and owners that
-    /// they set.
+    /// The lock that several locks make, of `client` and of others.
     pub(crate) fn group(client: &Client, rule: Rule, locks: impl IntoIterator<Item = LockBuilder>) -> Self {
         let member = |lock: LockBuilder| match lock.broken {
             Some(error) => Err(error),
-            None => Ok(Member { client: lock.client, kind: lock.request.kind, name: lock.request.name }),
+            None => {
+                lock.check_member()?;
+                Ok(Member { client: lock.client, kind: lock.request.kind, name: lock.request.name })
+            }
         };
         let group =
             locks.into_iter().map(member).collect::<Result<_>>().and_then(|members| Client::group(rule, members));
@@ -66,18 +68,38 @@ impl LockBuilder {
         }
     }
 
+    /// Refuses a lock with settings of its own as one of several: nothing would heed them.
+    fn check_member(&self) -> Result<()> {
+        let Request { name, wait, lease, numbers, .. } = &self.request;
+        let settings = [("wait", wait.is_some()), ("lease", lease.is_some()), ("owner", self.owner.is_some())];
+        let refused = |setting, remedy| {
+            Error::config(format!("`{name}` is one of several locks and has {setting} of its own; {remedy}"))
+        };
+        match settings.into_iter().find(|(_, is_set)| *is_set) {
+            Some((setting, _)) => Err(refused(
+                format!("a {setting}"),
+                format!("set it on the lock that they make: multi_lock([…]).{setting}(…)"),
+            )),
+            None if !numbers.is_empty() => {
+                Err(refused("a backoff".into(), "leave it out, the lock that they make does not use it".into()))
+            }
+            None => Ok(()),
+        }
+    }
+
     pub(crate) fn broken(client: &Client, error: Error) -> Self {
         LockBuilder { broken: Some(error), ..LockBuilder::new(client, "plain", "") }
     }
 
-    /// Waits at most this long. Default: waits without end.
+    /// Waits at most this long. Default: waits without end, as long as the server answers. Once the server has failed for
+    /// [`crate::Config::retry_for`], an acquire without a limit ends with `Unavailable`.
     pub fn wait(mut self, wait: Duration) -> Self {
         self.request.wait = Some(wait);
         self
     }
 
-    /// Limits the hold to this time; the watchdog does not renew it. Default: the watchdog renews the hold until its
-    /// release.
+    /// Limits the hold to this time, from 1 ms to 100 years; the watchdog does not renew it. Default: the watchdog renews
+    /// the hold until its release.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.request.lease = Some(lease);
         self
@@ -90,9 +112,9 @@ impl LockBuilder {
         self
     }
 
-    /// Sets the pauses between tries. A waiter uses them in order and repeats the last one; each is up to a quarter
-    /// shorter, at random. Only waiters that poll use them, as those of [`Client::spin_lock`]; other kinds hear of a
-    /// release and ignore them.
+    /// Sets the pauses between tries, in whole milliseconds; less than one counts as one. A waiter uses them in order and
+    /// repeats the last one; each is up to a quarter shorter, at random. Only waiters that poll use them, as those of
+    /// [`Client::spin_lock`]; other kinds hear of a release and ignore them.
     pub fn backoff(mut self, delays: &[Duration]) -> Self {
         self.request.numbers =
             delays.iter().map(|delay| i64::try_from(delay.as_millis()).unwrap_or(i64::MAX).max(1)).collect();
@@ -105,7 +127,8 @@ impl LockBuilder {
     /// - `NotAcquired`: the wait has ended and the lock is taken. Its server said so, or this client itself has a hold
     ///   of it.
     /// - `Unavailable`: the server said nothing of that kind during the wait. Or it named a lease that was over at the
-    ///   end of the wait, and has not answered since.
+    ///   end of the wait, and has not answered since. Without a wait, or within a long one: the server has failed for
+    ///   [`crate::Config::retry_for`].
     /// - `AlreadyHeld`: the owner has the lock, and the lock is not reentrant.
     /// - `NotSynced`: the replicas did not confirm the lock as the client's [`crate::SyncPolicy`] demands.
     /// - `Refused`, `Config`, `Closed`: see `Error`.
@@ -118,7 +141,9 @@ impl LockBuilder {
     }
 
     /// Acquires the lock within [`LockBuilder::wait`], or in a single try without it. Gives `None` where
-    /// [`LockBuilder::acquire`] fails with `NotAcquired`; other errors are the same.
+    /// [`LockBuilder::acquire`] fails with `NotAcquired`; other errors are the same. Give the guard a name, as in
+    /// `if let Some(guard) = …`: the compiler does not warn of a result that nothing uses, and `.is_some()` releases the
+    /// lock at once, see [`Guard`].
     ///
     /// # Cancellation
     /// As [`LockBuilder::acquire`].
@@ -152,7 +177,8 @@ impl LockBuilder {
         self.told(Op::Inspect, time_left).await
     }
 
-    /// The number of holds that [`LockBuilder::owner`] has.
+    /// The number of holds that [`LockBuilder::owner`] has. Without an owner it is always 0: the call is then an owner of
+    /// its own.
     ///
     /// # Cancellation
     /// Dropping the future changes nothing.
@@ -229,7 +255,8 @@ impl Debug for LockBuilder {
 ///
 /// # Panics
 /// Every method panics on a thread that drives a tokio runtime, as tokio's own blocking calls do: the runtime would stand
-/// still meanwhile. Await the lock there, or call the method inside `tokio::task::spawn_blocking`.
+/// still meanwhile. Await the lock there, or call the method inside `tokio::task::spawn_blocking`. A panic hook is called
+/// twice, first with tokio's own sentence: tokio answers the question about the thread only in this way.
 #[must_use = "a lock is not acquired before `acquire`"]
 pub struct Blocking(LockBuilder);
 
@@ -302,9 +329,7 @@ impl Blocking {
 /// The error of an acquire whose wait has ended. `because` is the reason, unless the server is in quarantine.
 pub(crate) fn not_acquired(client: &Client, request: &Request, because: &'static str) -> Error {
     let because = match client.is_held_back(&request.name) {
-        true => {
-            "its server may have lost locks, and grants none until their holders must have noticed (the option quarantine); try later"
-        }
+        true => IN_QUARANTINE,
         false => because,
     };
     Error::NotAcquired { lock: request.name.to_string(), waited: request.wait.unwrap_or(Duration::MAX), because }

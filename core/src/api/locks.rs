@@ -55,8 +55,8 @@ impl Client {
 
     /// One lock made of all these locks, which may belong to other clients too. An acquire takes them one after the
     /// other, in an order that is the same everywhere; if it cannot have one of them, it keeps none. The hold is lost
-    /// when one of them is lost. `acquire` fails with `Config` if the list is empty or has a lock twice. Redisson's
-    /// `getMultiLock`.
+    /// when one of them is lost. `acquire` fails with `Config` if the list is empty, has a lock twice, or has a lock with
+    /// a wait, a lease, an owner or a backoff of its own: the lock that they make has these. Redisson's `getMultiLock`.
     pub fn multi_lock(&self, locks: impl IntoIterator<Item = LockBuilder>) -> LockBuilder {
         LockBuilder::group(self, Rule::All, locks)
     }

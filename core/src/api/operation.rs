@@ -68,6 +68,11 @@ impl<T> Operation<T> {
         self
     }
 
+    /// The same operation, which only gives this error.
+    pub(crate) fn refused(self, error: Error) -> Self {
+        Operation { refused: Some(error), ..self }
+    }
+
     pub(crate) fn negated(self) -> Self {
         self.with(|request| request.numbers.iter_mut().for_each(|number| *number = -*number))
     }
@@ -136,7 +141,9 @@ impl<T> Debug for Operation<T> {
 /// ```no_run
 /// # use std::time::Duration;
 /// # async fn example(client: redlatch::Client) -> redlatch::Result<()> {
-/// let is_open = client.latch("ready").wait().wait(Duration::from_secs(5)).await?;
+/// if !client.latch("ready").wait().wait(Duration::from_secs(5)).await? {
+///     println!("not ready after 5 s");
+/// }
 /// # Ok(())
 /// # }
 /// ```
@@ -147,7 +154,8 @@ impl<T> Debug for Operation<T> {
 pub struct Waiting<T>(pub(crate) Operation<T>);
 
 impl<T> Waiting<T> {
-    /// Waits at most this long.
+    /// Waits at most this long. The end of the wait is an answer for a latch and for a `try_acquire` (`false`, `None`),
+    /// and an error for an `acquire` (`NotAcquired`).
     pub fn wait(self, wait: Duration) -> Self {
         Waiting(self.0.with(|request| request.wait = Some(wait)))
     }
@@ -198,7 +206,7 @@ impl<T> Acquiring<T> {
         Acquiring(self.0.with(|request| request.wait = Some(wait)))
     }
 
-    /// Lets the permits end after this time. Default, and with [`crate::PermitSemaphore::NO_END`]: they do not end by
+    /// Lets the permits end after this time: from 1 ms to 100 years. Default, and with [`crate::PermitSemaphore::NO_END`]: they do not end by
     /// themselves, and the watchdog renews a [`crate::RenewedPermit`].
     pub fn lease(self, lease: Duration) -> Self {
         Acquiring(self.0.with(|request| request.lease = (lease < PermitSemaphore::NO_END).then_some(lease)))

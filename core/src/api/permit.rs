@@ -1,7 +1,6 @@
 //! A permit in Rust: a guard that gives it back.
 
 use std::fmt::{Debug, Formatter};
-use std::time::{Duration, Instant};
 
 use crate::api::debug;
 use crate::api::guard::{BlockingGuard, Guard};
@@ -10,7 +9,7 @@ use crate::base::blocking;
 use crate::base::scope::Scope;
 use crate::client::Client;
 use crate::client::hold::inherited;
-use crate::request::error::{Error, Loss, Result};
+use crate::request::error::{Error, Result};
 use crate::request::permit_id::PermitId;
 use crate::request::{Answer, Op, Request};
 
@@ -22,44 +21,58 @@ pub(crate) struct Lent {
     scope: Scope,
     /// As in [`crate::client::hold::Hold`].
     process: u32,
-    /// They are on their way back, or stay out.
-    is_done: bool,
+    /// Where the client has noted them for its end; `None`: they are on their way back, or stay out.
+    place: Option<usize>,
 }
 
 impl Lent {
     pub fn new(client: &Client, release: Request) -> Self {
         let scope = spans::held(client, &release, None);
-        Lent { client: client.clone(), release, scope, process: std::process::id(), is_done: false }
+        let place = client.lends(&release);
+        let lent = Lent { client: client.clone(), release, scope, process: std::process::id(), place };
+        if place.is_none() {
+            lent.scope.enter(|| client.give_up(lent.release.clone()));
+        }
+        lent
     }
 
     pub fn keep(mut self) {
-        self.is_done = true;
+        let _ = self.take_over();
+    }
+
+    /// From now on they are no business of the end of the client, nor of the drop of this.
+    fn take_over(&mut self) -> Result<()> {
+        let place = self.place.take();
+        inherited(self.process, &self.release)?;
+        match place.is_some_and(|place| self.client.lends_no_more(place)) {
+            true => Ok(()),
+            false => Err(Error::Closed { server: self.client.server() }),
+        }
     }
 
     pub async fn give_back(mut self) -> Result<Answer> {
-        self.is_done = true;
-        inherited(self.process, &self.release)?;
+        self.take_over()?;
         self.scope.around(self.client.run(self.release.clone())).await
     }
 
     #[track_caller]
     pub fn give_back_blocking(mut self) -> Result<Answer> {
         blocking::check(|| format!("`{}`", self.release.name));
-        self.is_done = true;
-        inherited(self.process, &self.release)?;
+        self.take_over()?;
         self.scope.enter(|| self.client.run_blocking(self.release.clone()))
     }
 }
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        if !self.is_done && inherited(self.process, &self.release).is_ok() {
+        if self.place.is_some() && self.take_over().is_ok() {
             self.scope.enter(|| self.client.give_up(self.release.clone()));
         }
     }
 }
 
-/// A permit with an id. Dropping it gives it back too: later, on the I/O thread, and without reporting an error.
+/// A permit with an id. Dropping it gives it back too: later, on the I/O thread, and without reporting an error. So does
+/// the end of its client by [`crate::Client::close`] with [`crate::Holds::Release`].
 ///
 /// ```no_run
 /// # async fn example(client: redlatch::Client) -> redlatch::Result<()> {
@@ -102,7 +115,8 @@ impl Permit {
     ///
     /// # Errors
     /// `NoPermit` if the permit is not out any more; `Unavailable` if the server cannot be reached: then the client goes
-    /// on giving it back, for as long as the client lives.
+    /// on giving it back, for as long as the client lives; `Closed` after [`crate::Client::close`], which has given it back
+    /// unless it was called with [`crate::Holds::Keep`].
     ///
     /// # Cancellation
     /// The call goes on to its end without its future.
@@ -140,8 +154,8 @@ impl Debug for Permit {
     }
 }
 
-/// A permit that the watchdog renews while this process has it, and that reports its loss. Dropping it gives it back,
-/// as with [`Permit`].
+/// A permit that the watchdog renews while this process has it, and that reports its loss by the methods of [`Guard`].
+/// Dropping it gives it back, as with [`Permit`].
 ///
 /// ```no_run
 /// # async fn copy() {}
@@ -170,59 +184,6 @@ impl RenewedPermit {
         self.id
     }
 
-    /// As [`Permit::name`].
-    pub fn name(&self) -> &str {
-        self.guard.name()
-    }
-
-    /// As [`Guard::run`].
-    ///
-    /// # Errors
-    /// As [`Guard::run`].
-    ///
-    /// # Cancellation
-    /// Dropping the future drops the work. The permit stays out.
-    pub async fn run<F: Future>(&self, work: F) -> Result<F::Output> {
-        self.guard.run(work).await
-    }
-
-    /// As [`Guard::ensure`].
-    ///
-    /// # Errors
-    /// As [`Guard::ensure`].
-    pub fn ensure(&self) -> Result<()> {
-        self.guard.ensure()
-    }
-
-    /// As [`Guard::lost`].
-    ///
-    /// # Cancellation
-    /// Dropping the future ends the watch. The permit stays out.
-    pub fn lost(&self) -> impl Future<Output = Option<Loss>> + Send + 'static + use<> {
-        self.guard.lost()
-    }
-
-    /// As [`Guard::on_lost`].
-    pub fn on_lost(&self, callback: impl FnOnce(Loss) + Send + 'static) {
-        self.guard.on_lost(callback);
-    }
-
-    /// As [`Guard::deadline`].
-    pub fn deadline(&self) -> Option<Instant> {
-        self.guard.deadline()
-    }
-
-    /// As [`Guard::extend`].
-    ///
-    /// # Errors
-    /// As [`Guard::extend`].
-    ///
-    /// # Cancellation
-    /// The call goes on to its end without its future.
-    pub async fn extend(&self, lease: Duration) -> Result<()> {
-        self.guard.extend(lease).await
-    }
-
     /// Keeps the permit out, as [`Guard::keep`] keeps a hold: the watchdog renews it until the client ends, or a call
     /// gives it back by this id.
     pub fn keep(self) -> PermitId {
@@ -248,6 +209,14 @@ impl RenewedPermit {
     #[track_caller]
     pub fn release_blocking(self) -> Result<()> {
         BlockingGuard(self.guard).release()
+    }
+}
+
+impl std::ops::Deref for RenewedPermit {
+    type Target = Guard;
+
+    fn deref(&self) -> &Guard {
+        &self.guard
     }
 }
 

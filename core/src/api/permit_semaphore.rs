@@ -43,7 +43,7 @@ impl Client {
 pub struct PermitSemaphore(Object);
 
 impl PermitSemaphore {
-    /// The lease of a permit that does not end by itself: longer than any other.
+    /// The lease of a permit that does not end by itself: longer than any other. An `Instant` plus this time panics.
     pub const NO_END: Duration = Duration::MAX;
 
     /// Sets the number of permits, unless it is set; true: this call set it.
@@ -97,7 +97,8 @@ impl PermitSemaphore {
         Acquiring(self.counting(Op::Acquire, 1, one))
     }
 
-    /// Takes several permits, all or none; otherwise as [`PermitSemaphore::acquire`].
+    /// Takes several permits, all or none; otherwise as [`PermitSemaphore::acquire`]. They go back with the list: the
+    /// compiler does not warn of a list without a name, see [`crate::Guard`].
     pub fn acquire_many(&self, permits: u64) -> Acquiring<Vec<Permit>> {
         let read: Read<_> =
             |client, request, answer| several(client, request, answer)?.ok_or_else(|| late(client, request));
@@ -156,7 +157,7 @@ impl PermitSemaphore {
     }
 
     /// The time that a permit still lasts, [`PermitSemaphore::NO_END`] if it does not end by itself; `None`: the permit
-    /// is not out any more.
+    /// is not out any more. Ask for that case before adding the time to an `Instant`.
     pub fn lease_left(&self, id: PermitId) -> Operation<Option<Duration>> {
         self.ask(Op::Lease, &id.halves(), |_, _, answer| {
             let left = || u64::try_from(answer.number).map_or(Self::NO_END, Duration::from_millis);

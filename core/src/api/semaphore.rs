@@ -6,8 +6,8 @@ use std::time::Duration;
 use crate::api::operation::{Object, Operation, Read, Waiting, changed, count, done, late, nothing};
 use crate::api::semaphore_permit::SemaphorePermit;
 use crate::client::Client;
-use crate::request::error::Result;
-use crate::request::{Answer, Op, Request};
+use crate::request::error::{Error, Result};
+use crate::request::{Answer, LEASE_MAX, Op, Request};
 
 impl Client {
     /// The semaphore of this name, Redisson's `getSemaphore`: any caller takes permits and gives them back.
@@ -49,10 +49,19 @@ impl Semaphore {
         self.counting(Op::TrySet, permits, changed)
     }
 
-    /// As [`Semaphore::try_set_permits`], and the server deletes the semaphore after `ttl`.
+    /// As [`Semaphore::try_set_permits`], and the server deletes the semaphore after `ttl`: from 1 ms to 100 years.
+    ///
+    /// # Errors
+    /// `Config` for another time.
     pub fn try_set_permits_for(&self, permits: u64, ttl: Duration) -> Operation<bool> {
-        let ms = i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX).max(1);
-        self.counting(Op::TrySet, permits, changed).with(|request| request.numbers.push(ms))
+        let set = self.counting(Op::TrySet, permits, changed);
+        if ttl < Duration::from_millis(1) || ttl > LEASE_MAX {
+            return set.refused(Error::config(format!(
+                "the time of `{}` is {ttl:?}, it must be from 1 ms to 100 years; try_set_permits has no end",
+                self.0.name
+            )));
+        }
+        set.with(|request| request.numbers.push(ttl.as_millis() as i64))
     }
 
     /// Adds permits; gives the number that is available then.
@@ -67,6 +76,10 @@ impl Semaphore {
     }
 
     /// Takes all available permits, and gives their number. No guard gives them back: [`Semaphore::release`] does.
+    ///
+    /// # Cancellation
+    /// If the future is dropped, the client gives the permits back when the answer says how many it has drained. If no
+    /// answer comes, as with an error, the number is unknown: permits that the server may have drained stay out.
     pub fn drain(&self) -> Operation<u64> {
         self.ask(Op::Drain, count)
     }
@@ -77,7 +90,7 @@ impl Semaphore {
     }
 
     /// Takes permits, all or none. Waits without end, or as long as [`Waiting::wait`] says; then it fails with
-    /// `NotAcquired`.
+    /// `NotAcquired`. Beside a server that fails it waits as [`crate::LockBuilder::wait`] says.
     pub fn acquire(&self, permits: u64) -> Waiting<SemaphorePermit> {
         let read: Read<_> =
             |client, request, answer| taken(client, request, answer)?.ok_or_else(|| late(client, request));
@@ -127,7 +140,8 @@ fn taken(client: &Client, request: &Request, answer: Answer) -> Result<Option<Se
     Ok(answer.done.then(|| SemaphorePermit::new(client, request)))
 }
 
-/// A count; callers wait until it is zero. A call can set it again once it is zero.
+/// A count; callers wait until it is zero. A call can set it again once it is zero. A latch that was never set is open:
+/// set it before the callers come.
 ///
 /// ```no_run
 /// # async fn example(client: redlatch::Client) -> redlatch::Result<()> {
@@ -159,7 +173,8 @@ impl Latch {
         Operation::new(&self.0, Op::Inspect, &[], count)
     }
 
-    /// Waits until the count is zero: without end, or as long as [`Waiting::wait`] says; true: the count is zero.
+    /// Waits until the count is zero: without end, or as long as [`Waiting::wait`] says. True: the count is zero, or was
+    /// never set. False: it was not zero in time. That is no error, so look at the value.
     pub fn wait(&self) -> Waiting<bool> {
         Waiting(Operation::new(&self.0, Op::Acquire, &[], done).for_ever())
     }

@@ -10,7 +10,8 @@ use crate::request::error::Result;
 use crate::request::{Op, Request};
 
 /// Permits of a [`crate::Semaphore`], taken by one acquire. Dropping the guard gives them back too: later, on the I/O
-/// thread, and without reporting an error. They stay out if the client was closed before, or if the process dies.
+/// thread, and without reporting an error. The permits stay out if the process dies, and
+/// behind a [`crate::Client::close`] with [`crate::Holds::Keep`].
 ///
 /// ```no_run
 /// # async fn example(client: redlatch::Client) -> redlatch::Result<()> {
@@ -47,7 +48,9 @@ impl SemaphorePermit {
     /// Gives the permits back.
     ///
     /// # Errors
-    /// `Unavailable` if the server cannot be reached: then the client goes on giving them back, for up to ten minutes.
+    /// `Unavailable` if the server cannot be reached: then the client goes on giving them back, for up to ten minutes and
+    /// as long as the client lives. `Closed` after [`crate::Client::close`], which has given them back unless it was
+    /// called with [`crate::Holds::Keep`].
     ///
     /// # Cancellation
     /// The call goes on to its end without its future.

@@ -16,7 +16,8 @@ pub fn check(what: impl FnOnce() -> String) {
     if Handle::try_current().is_err() || std::thread::panicking() {
         return;
     }
-    // Tokio tells its threads apart and does not say which this one is, so a primitive of its own decides.
+    // Tokio tells its threads apart and does not say which this one is, so a primitive of its own decides: by a panic,
+    // of which the program's hook hears too. To silence the hook meanwhile would silence other threads' panics.
     if catch_unwind(|| drop(Mutex::new(()).blocking_lock())).is_err() {
         panic!(
             "{}: a blocking call would stall the tokio runtime that this thread drives; await it instead, or make it \

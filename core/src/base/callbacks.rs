@@ -4,11 +4,19 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard};
 use std::thread::Builder;
+use std::time::Duration;
 
+use tokio::runtime::Handle;
+use tokio::time::sleep;
+
+use crate::base::io_thread;
 use crate::base::process::PerProcess;
+use crate::base::tasks::boxed;
 
 /// The most callbacks that run at once.
 const MOST: usize = 64;
+/// The time after which the I/O thread asks the system for a thread again.
+const PAUSE: Duration = Duration::from_millis(100);
 
 type Callback = Box<dyn FnOnce() + Send>;
 
@@ -21,6 +29,17 @@ struct Callbacks {
 struct State {
     waiting: VecDeque<Callback>,
     threads: usize,
+    /// An I/O thread is going to ask the system for a thread again.
+    is_tried_again: bool,
+}
+
+/// The pause before the next question for a thread; the end of the I/O thread ends it too.
+struct Pause(&'static Callbacks);
+
+impl Drop for Pause {
+    fn drop(&mut self) {
+        self.0.state().is_tried_again = false;
+    }
 }
 
 static CALLBACKS: PerProcess<Callbacks> = PerProcess::new();
@@ -32,24 +51,45 @@ pub fn call_back(callback: impl FnOnce() + Send + 'static) {
 
 impl Callbacks {
     fn add(&'static self, callback: Callback) {
-        let starts = {
-            let mut state = self.state();
-            state.waiting.push_back(callback);
-            // The threads that run may all be blocked.
-            let starts = state.threads < MOST;
-            state.threads += usize::from(starts);
-            starts
-        };
-        if !starts {
-            return;
-        }
-        if let Err(error) = Builder::new().name("redlatch-callback".into()).spawn(|| self.run()) {
-            self.state().threads -= 1;
+        self.state().waiting.push_back(callback);
+        if let Err(error) = self.start() {
             tracing::warn!(
                 target: "redlatch::callbacks",
-                "the system gives no thread for a callback, which waits for the next one: {error}"
+                "the system gives no thread for a callback, which waits for one: {error}"
             );
         }
+    }
+
+    /// Starts a thread for a callback that waits. If the system has none, the I/O thread tries again a little later, and
+    /// any thread at its next callback.
+    fn start(&'static self) -> std::io::Result<()> {
+        {
+            let mut state = self.state();
+            // The threads that run may all be blocked.
+            if state.waiting.is_empty() || state.threads >= MOST {
+                return Ok(());
+            }
+            state.threads += 1;
+        }
+        let Err(error) = Builder::new().name("redlatch-callback".into()).spawn(|| self.run()) else { return Ok(()) };
+        self.state().threads -= 1;
+        // At the end of a client its thread has no runtime any more.
+        if let (Ok(runtime), true) = (Handle::try_current(), io_thread::is_here()) {
+            self.try_again(&runtime);
+        }
+        Err(error)
+    }
+
+    fn try_again(&'static self, runtime: &Handle) {
+        if std::mem::replace(&mut self.state().is_tried_again, true) {
+            return;
+        }
+        let pause = Pause(self);
+        runtime.spawn(boxed(async move {
+            sleep(PAUSE).await;
+            drop(pause);
+            let _ = self.start();
+        }));
     }
 
     /// Ends once no callback waits.

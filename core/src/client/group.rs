@@ -165,6 +165,7 @@ impl Group {
         let end = request.wait.map(|wait| begun + wait);
         let mut failing = None;
         loop {
+            let asked = Instant::now();
             let taken = match self.rule {
                 Rule::All => self.take_all(state, request, begun, end, &mut failing).await,
                 Rule::Majority => self.take_majority(state, request).await,
@@ -180,10 +181,13 @@ impl Group {
                 Ok(None) => failing = None,
                 Err(error) if !error.is_for_now() || request.wait == Some(Duration::ZERO) => return Err(error),
                 Err(error) if left.is_zero() => return Err(error.during(request.wait)),
-                // A majority may come back at any time of the wait. In a lock of all members, each one has as long as a
-                // lock of its own would have.
+                // In a lock of all members, each one has as long as a lock of its own would have.
                 Err(error) if failing.is_some_and(|since| since + self.retry_for(state, request) <= Instant::now()) => {
-                    return Err(error);
+                    return Err(error.during(None));
+                }
+                // A majority may come back at any time of a wait that has an end.
+                Err(_) if end.is_none() => {
+                    failing.get_or_insert(asked);
                 }
                 Err(_) => {}
             }
@@ -314,7 +318,7 @@ impl Engine for Arc<Group> {
             Ok(state) => state.clone(),
             Err(error) => return done(Err(error)),
         };
-        let cancelled = state.groups().begin(ticket, request.op == Op::Acquire);
+        let cancelled = state.groups().begin(ticket, (request.op == Op::Acquire).then(|| self.of(request.owner)));
         let io = state.io.clone();
         let lasts = request.op == Op::Watch;
         let group = self.clone();
@@ -366,6 +370,12 @@ impl Engine for Arc<Group> {
         }
     }
 
+    fn keep(&self, hold: u64) {
+        let Ok(state) = self.home().state() else { return };
+        let held = state.groups().get(hold);
+        held.inspect(|held| held.keep());
+    }
+
     fn trace(&self, hold: u64, scope: UnkeptScope) {
         let Ok(state) = self.home().state() else { return };
         let held = state.groups().get(hold);
@@ -381,9 +391,19 @@ impl Engine for Arc<Group> {
         self.home().state().ok()?.groups().latest(&self.of(owner))
     }
 
-    /// The owners that hold one of its locks now.
+    /// The owners that hold one of its locks now, but for what an acquire under way has taken.
     fn owners(&self, _: &str) -> Vec<i64> {
-        self.members.iter().flat_map(|member| member.client.owners(&member.name)).collect()
+        let Ok(state) = self.home().state() else { return Vec::new() };
+        let is_of_round = |member: &Member, owner: i64| {
+            state.groups().is_acquiring(&self.of(owner))
+                && member.client.latest(member.kind, &member.name, owner).is_some()
+        };
+        let of = |member: &Member| {
+            let mut owners = member.client.owners(&member.name);
+            owners.retain(|owner| !is_of_round(member, *owner));
+            owners
+        };
+        self.members.iter().flat_map(of).collect()
     }
 
     fn is_held_back(&self, _: &str) -> bool {

@@ -91,6 +91,14 @@ impl Hold {
     /// Lets the hold stay without a release.
     pub fn keep(mut self) {
         self.released = true;
+        self.note_kept();
+    }
+
+    /// Notes that the program lets the hold end with its lease: that end is then no loss to warn of.
+    pub fn note_kept(&self) {
+        if self.check().is_ok() {
+            self.client.keep(self.release.hold);
+        }
     }
 
     pub async fn release(mut self) -> Result<()> {

@@ -25,6 +25,7 @@ use crate::request::{Answer, Look, Op, Request};
 pub mod group;
 pub mod handles;
 pub mod hold;
+pub mod lent;
 pub mod state;
 
 /// The client's own numbers for requests begin here. A binding may number its requests by itself, below: if two requests
@@ -40,14 +41,14 @@ const OWN_TICKETS: u64 = 1 << 63;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
-    /// The client gives them back, as far as the servers answer in time.
+    /// The client gives them back, and the permits of guards, as far as the servers answer in time.
     Release,
-    /// They stay until their leases end.
+    /// They stay until their leases end. Permits without a lease stay out.
     Keep,
 }
 
-/// A client of one server. A clone is cheap; all clones are one client with one identity. The client ends, with its
-/// thread and its connections, when the last clone, guard and call is gone; [`Client::close`] ends it before.
+/// A client of one server, one cluster, or one master with its replicas and sentinels. A clone is cheap; all clones are
+/// one client with one identity. The client ends, with its thread and its connections, when the last clone, guard and call is gone; [`Client::close`] ends it before.
 ///
 /// ```
 /// # fn example() -> redlatch::Result<()> {
@@ -60,11 +61,12 @@ pub enum Holds {
 /// ```
 ///
 /// # Drop
-/// A dropped guard or permit is released in the background. The drop of the last handle of a client (clone, guard,
-/// permit or call) waits until these releases have their answers, but for no longer than the option `flush`, 1 s by
-/// default, see [`Config::flush`]. So a program whose `main` returns, fails or panics leaves no lock behind. On a thread
-/// of an asynchronous runtime the wait blocks that thread for that time at most; use [`Client::close`] where that is
-/// too long. The drop of a handle that is not the last one never waits, and neither does a drop while no release is
+/// A dropped guard or permit is released in the background. The drop of the last handle of a client (clone, lock,
+/// semaphore, guard, permit or call) waits until these releases have their answers, but for no longer than the option
+/// `flush`, 1 s by default, see [`Config::flush`]. So a program whose `main` returns, fails or panics leaves no lock
+/// behind, unless another thread still has a handle. On a thread of an asynchronous runtime the wait blocks that thread for that time at most; use [`Client::close`] where that is
+/// too long. A lock of several clients may be the last handle of each: they wait one after the other, each for its own
+/// time. The drop of a handle that is not the last one never waits, and neither does a drop while no release is
 /// under way. `std::process::exit` and statics drop nothing: call [`Client::close`] or [`Client::close_blocking`]
 /// before.
 #[derive(Clone)]
@@ -80,7 +82,8 @@ pub struct Client {
 }
 
 impl Client {
-    /// Makes a client for a URL, see [`Config::from_url`]. Connects to no server: the first call does.
+    /// Makes a client for a URL, see [`Config::from_url`]. Connects to no server yet: the first call does, and that is the
+    /// one that fails if there is none.
     ///
     /// # Errors
     /// As [`Config::from_url`] and [`Client::with_config`].
@@ -96,8 +99,9 @@ impl Client {
     /// Makes a client for a configuration. Connects to no server: the first call does.
     ///
     /// # Errors
-    /// `Config` for an option beyond its limits; for TLS options on an address without TLS, a certificate without its key,
-    /// or `rediss://` in a build without TLS; for a sync policy that may take as long as a lease of the watchdog; for
+    /// `Config` for an option beyond its limits; for TLS options on an address without TLS, for PEM that has no
+    /// certificate or no key, a certificate without its key, an `SSL_CERT_FILE` in the environment that would count and
+    /// cannot be used, or `rediss://` in a build without TLS; for a sync policy that may take as long as a lease of the watchdog; for
     /// options that only a cluster has, or has not; and for a user without a password.
     pub fn with_config(config: Config) -> Result<Client> {
         Client::ending_with(config, &Arc::default())
@@ -192,6 +196,16 @@ impl Client {
         Ok(())
     }
 
+    /// Notes permits that `release` gives back, see [`lent::LentPermits::add`].
+    pub(crate) fn lends(&self, release: &Request) -> Option<usize> {
+        self.state().ok()?.lent.add(release)
+    }
+
+    /// Forgets such permits, see [`lent::LentPermits::remove`].
+    pub(crate) fn lends_no_more(&self, place: usize) -> bool {
+        self.state().is_ok_and(|state| state.lent.remove(place))
+    }
+
     /// The lease of holds that the watchdog renews.
     pub(crate) fn watchdog(&self) -> Duration {
         self.config.watchdog
@@ -274,7 +288,8 @@ impl Client {
     /// Carries out a request.
     ///
     /// # Cancellation
-    /// Dropping the future cancels the request. If the request took a lock meanwhile, the client gives it back.
+    /// Dropping the future cancels the request. If the request took a lock or permits meanwhile, the client gives them
+    /// back.
     pub(crate) async fn run(&self, request: Request) -> Result<Answer> {
         let (sender, receiver) = tokio::sync::oneshot::channel();
         let mut running = Running { client: self.clone(), ticket: self.ticket(), request: request.clone(), receiver };
@@ -282,7 +297,7 @@ impl Client {
         let state = self.state();
         // The client does not end before a lock that it took for a caller that is gone is on its way back.
         let present = match request.op {
-            Op::Acquire => state.as_ref().ok().map(|state| state.io.presence.accompany()),
+            Op::Acquire | Op::Drain => state.as_ref().ok().map(|state| state.io.presence.accompany()),
             _ => None,
         };
         self.submit_to(state, running.ticket, request, move |result| {
@@ -295,10 +310,16 @@ impl Client {
         result.unwrap_or_else(|_| Err(Error::Closed { server: self.server() }))
     }
 
-    /// Releases the lock that an acquire took for a caller that is gone.
+    /// Releases the lock that an acquire took for a caller that is gone, or the permits that a drain took.
     fn give_back(&self, request: &Request, result: Result<Answer>) {
-        if let (Op::Acquire, Ok(Answer { done: true, number, .. })) = (request.op, result) {
-            self.give_up(Request { op: Op::GiveBack, hold: number as u64, ..request.clone() });
+        match (request.op, result) {
+            (Op::Acquire, Ok(Answer { done: true, number, .. })) => {
+                self.give_up(Request { op: Op::GiveBack, hold: number as u64, ..request.clone() });
+            }
+            (Op::Drain, Ok(Answer { number: permits @ 1.., .. })) => {
+                self.give_up(Request { op: Op::GiveBack, numbers: vec![permits], ..request.clone() });
+            }
+            _ => {}
         }
     }
 
@@ -331,6 +352,13 @@ impl Client {
     /// lease. Sends nothing. False: it is not held, or the watchdog does not renew it anyway.
     pub(crate) fn abandon(&self, hold: u64) -> bool {
         self.engine().is_ok_and(|engine| engine.abandon(hold))
+    }
+
+    /// Notes that the program lets the hold end with its lease. Sends nothing.
+    pub(crate) fn keep(&self, hold: u64) {
+        if let Ok(engine) = self.engine() {
+            engine.keep(hold);
+        }
     }
 
     /// The owners of this client that hold a lock of that name now; for a group, those that hold one of its locks.
@@ -371,8 +399,8 @@ impl Client {
 
     /// Ends the client. Waiting calls end with `Closed`, the watchdog stops, and each holder hears that its lock is
     /// lost. Returns once the calls under way have ended, and the releases with [`Holds::Release`]: beside a server that
-    /// does not answer, after the longest time of a call, by default 6 s. A client ends once: a later call returns at
-    /// once.
+    /// does not answer, after the longest time of a call, by default 6 s. A client ends once: the first call decides about
+    /// the holds, and a later one only waits for the same end.
     ///
     /// # Cancellation
     /// The client ends from the first poll on, even if the future is dropped then.
@@ -397,6 +425,9 @@ impl Client {
     /// Ends the client, and drops `told` when it has ended.
     pub(crate) fn begin_to_close(&self, holds: Holds, told: impl Send + 'static) {
         if let (Ok(state), None) = (self.state(), &self.group) {
+            if holds == Holds::Release {
+                state.lent.take_all().into_iter().for_each(|release| self.give_up(release));
+            }
             state.close(holds, told);
         }
     }

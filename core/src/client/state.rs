@@ -12,6 +12,7 @@ use crate::base::exhausted;
 use crate::base::io_thread::{self, IoThread};
 use crate::client::Holds;
 use crate::client::group::{GroupHold, Holding};
+use crate::client::lent::LentPermits;
 use crate::config::Config;
 use crate::redis::Redis;
 use crate::request::error::{Error, Result, Source};
@@ -19,14 +20,21 @@ use crate::request::error::{Error, Result, Source};
 pub struct ClientState {
     pub redis: Arc<Redis>,
     pub io: Arc<IoThread>,
+    pub lent: LentPermits,
     groups: Arc<Mutex<Holding>>,
+    closers: Arc<Closers>,
 }
+
+/// The callers that wait for the end of the client: the drop of a caller's value tells it. `None`: the client has ended.
+struct Closers(Mutex<Option<Vec<Box<dyn Send>>>>);
 
 impl ClientState {
     /// Makes the state; starts no thread.
     pub fn new(config: &Config) -> Result<Self> {
         let io = Arc::<IoThread>::default();
-        Ok(ClientState { redis: Arc::new(Redis::new(config, uuid()?, io.clone())?), io, groups: Arc::default() })
+        let redis = Arc::new(Redis::new(config, uuid()?, io.clone())?);
+        let lent = LentPermits::default();
+        Ok(ClientState { redis, io, lent, groups: Arc::default(), closers: Arc::default() })
     }
 
     /// The holds of groups of locks whose home is this client.
@@ -107,8 +115,9 @@ impl ClientState {
         let _ = flushed.recv_timeout(until.saturating_duration_since(Instant::now()));
     }
 
-    /// As [`crate::Client::close`]; drops `told` when the client has ended.
+    /// As [`crate::Client::close`]; drops `told` when the client has ended, whichever call ends it.
     pub fn close(&self, holds: Holds, told: impl Send + 'static) {
+        self.closers.add(Box::new(told));
         if !self.io.presence.close() {
             return;
         }
@@ -120,7 +129,7 @@ impl ClientState {
         let is_empty = self.io.presence.shut_if_empty();
         // A caller that is inside may be about to start the I/O thread. If the system refuses the thread, that caller
         // gets an error and holds nothing.
-        let end = End { redis: self.redis.clone(), _told: told };
+        let end = End { redis: self.redis.clone(), closers: self.closers.clone() };
         if self.io.is_started() || (!is_empty && self.start().is_ok()) {
             let held = if holds == Holds::Release { held } else { Vec::new() };
             drop(self.io.spawn(async move {
@@ -132,15 +141,40 @@ impl ClientState {
 }
 
 /// The end of a client: its drop is the last step, even if the I/O thread has ended before.
-struct End<T> {
+struct End {
     redis: Arc<Redis>,
-    _told: T,
+    closers: Arc<Closers>,
 }
 
-impl<T> Drop for End<T> {
+impl Drop for End {
     fn drop(&mut self) {
         self.redis.io.stop();
         self.redis.link.close();
+        self.closers.tell();
+    }
+}
+
+impl Default for Closers {
+    fn default() -> Self {
+        Closers(Mutex::new(Some(Vec::new())))
+    }
+}
+
+impl Closers {
+    fn add(&self, told: Box<dyn Send>) {
+        let late = match &mut *self.0.lock().expect("nothing panics while it is held") {
+            Some(closers) => {
+                closers.push(told);
+                None
+            }
+            None => Some(told),
+        };
+        drop(late);
+    }
+
+    fn tell(&self) {
+        let told = self.0.lock().expect("nothing panics while it is held").take();
+        drop(told);
     }
 }
 

@@ -1,5 +1,6 @@
 //! The configuration, the same for every language: a URL, options by name, and the environment.
 
+use std::ffi::OsString;
 use std::fmt::{Debug, Formatter};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -153,13 +154,21 @@ impl Config {
     /// Reads the URL in `REDLATCH_URL`, else in `REDIS_URL`, else `redis://localhost:6379`.
     ///
     /// # Errors
-    /// As [`Config::from_url`].
+    /// As [`Config::from_url`], and `Error::Config` for a variable that is not UTF-8.
     pub fn from_env() -> Result<Self> {
-        let set = |name| std::env::var(name).ok().filter(|url| !url.is_empty());
-        match set("REDLATCH_URL").or_else(|| set("REDIS_URL")) {
-            Some(url) => Config::from_url(&url),
-            None => Config::from_url("redis://localhost:6379"),
+        Config::from_variables(|name| std::env::var_os(name))
+    }
+
+    fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Result<Self> {
+        for name in ["REDLATCH_URL", "REDIS_URL"] {
+            // Without this variable the program would lock elsewhere.
+            let Some(url) = variable(name).filter(|url| !url.is_empty()) else { continue };
+            let url = url.into_string().map_err(|_| {
+                Error::config(format!("the environment variable {name} is not UTF-8; set it to a URL, or unset it"))
+            })?;
+            return Config::from_url(&url);
         }
+        Config::from_url("redis://localhost:6379")
     }
 
     /// Sets an option by its name, from a text, as a configuration file or the part of a URL behind `?` has it. Each option
@@ -342,7 +351,10 @@ impl Config {
         self
     }
 
-    /// The certificates of the authorities to trust, the content of a PEM file. Default: those of the system.
+    /// The certificates of the authorities to trust, the content of a PEM file. Default: those of the file that the
+    /// environment names in `SSL_CERT_FILE`, else those of the system's bundle where Unix systems have one
+    /// (`/etc/ssl/certs/ca-certificates.crt` and the like), else Mozilla's list. `SSL_CERT_DIR` and the key stores of macOS
+    /// and Windows are not read.
     #[must_use]
     pub fn tls_ca(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.tls.put("tls_ca", pem.into());
@@ -403,7 +415,8 @@ impl Config {
             self.sentinel_username.as_deref(),
             self.sentinel_password.as_deref(),
         )?;
-        self.check_combination()
+        self.check_combination()?;
+        self.tls.check_system(self.servers.is_tls(), std::env::var_os("SSL_CERT_FILE"))
     }
 
     fn check_combination(&self) -> Result<()> {

@@ -25,7 +25,8 @@ impl Config {
     /// acquire waits for connected replicas in every mode but that of a single server.
     ///
     /// Some settings mean nothing here (threads, pools, codecs, reading from replicas), and some names are unknown: one
-    /// debug message names all of them. Key stores must be PEM files.
+    /// debug message names all of them. Key stores must be PEM files. Needs the feature `redisson-config`, which is on by
+    /// default.
     ///
     /// # Errors
     /// `Error::Config` for a text that cannot be read; for a value that a setting cannot take; and for a class that
@@ -49,7 +50,7 @@ impl Config {
         Ok(config)
     }
 
-    /// As [`Config::from_redisson`], from a file in UTF-8.
+    /// As [`Config::from_redisson`], from a file in UTF-8. Needs the same feature.
     ///
     /// # Errors
     /// As there, and `Error::Config` if the file cannot be read.

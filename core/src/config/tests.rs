@@ -139,3 +139,40 @@ fn a_build_without_tls_names_the_feature_that_brings_it() {
         assert!(said.contains("tls-rustls-ring"), "{said}");
     }
 }
+
+#[test]
+#[cfg(unix)]
+fn a_variable_that_is_no_text_is_refused_and_not_taken_for_unset() {
+    use std::os::unix::ffi::OsStringExt;
+
+    let strange = || OsString::from_vec(b"redis://:p\xe4ssword@h".to_vec());
+    let of = |one: Option<OsString>, other: Option<OsString>| {
+        Config::from_variables(|name| if name == "REDLATCH_URL" { one.clone() } else { other.clone() })
+    };
+    for (name, refused) in
+        [("REDLATCH_URL", of(Some(strange()), Some("redis://other".into()))), ("REDIS_URL", of(None, Some(strange())))]
+    {
+        let Err(Error::Config(said)) = refused else { panic!("{name} must be refused") };
+        assert!(said.contains(name) && said.contains("UTF-8") && !said.contains("ssword"), "{said}");
+    }
+    let server = |one: Option<&str>, other: Option<&str>| {
+        of(one.map(OsString::from), other.map(OsString::from)).expect("a good URL").server()
+    };
+    assert_eq!(server(Some("redis://one"), Some("redis://other")), "redis://one:6379");
+    assert_eq!(server(Some(""), Some("redis://other")), "redis://other:6379");
+    assert_eq!(server(None, None), "redis://localhost:6379");
+}
+
+#[test]
+#[cfg(feature = "__tls")]
+fn a_file_of_the_systems_authorities_that_has_none_is_refused_where_it_would_count() {
+    let tls = |config: Config, used: bool, file: &str| config.tls.check_system(used, Some(file.into()));
+    let bad = "/no/such/file";
+    let Err(Error::Config(said)) = tls(plain(), true, bad) else { panic!("it must be refused") };
+    assert!(said.contains(bad) && said.contains("SSL_CERT_FILE") && said.contains("tls_ca"), "{said}");
+    assert!(tls(plain(), true, "/dev/null").is_err(), "it has no certificate");
+    assert!(tls(plain(), false, bad).is_ok(), "no connection uses it");
+    assert!(tls(plain(), true, "").is_ok(), "it is as good as unset");
+    assert!(tls(plain().tls_ca("…"), true, bad).is_ok(), "the program has chosen");
+    assert!(tls(plain().tls_verify(TlsVerify::None), true, bad).is_ok(), "nothing is trusted or distrusted");
+}

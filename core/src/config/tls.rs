@@ -4,6 +4,7 @@
 #[cfg(feature = "__tls")]
 pub mod crypto;
 
+use std::ffi::OsString;
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;
 
@@ -12,7 +13,7 @@ use crate::request::shown;
 
 /// The feature of the crate that brings TLS.
 #[cfg(not(feature = "__tls"))]
-const FEATURE: &str = "this build of redlatch has no TLS; give it the feature tls-rustls-ring";
+const FEATURE: &str = "this build of redlatch has no TLS; give it the feature tls-rustls-ring or tls-rustls-aws-lc";
 
 /// Options for TLS. The client reads a file when an option names it: a process that drops its rights later may not be
 /// able to.
@@ -100,6 +101,29 @@ impl Tls {
         self.unusable.push((option, error.to_string()));
     }
 
+    /// Checks the file of authorities that the environment names, if a connection would use it: the authorities of another
+    /// list are not those that the program's user has chosen. `file`: the value of `SSL_CERT_FILE`.
+    #[cfg(feature = "__tls")]
+    pub fn check_system(&self, used: bool, file: Option<OsString>) -> Result<()> {
+        let Some(file) =
+            file.filter(|file| used && self.ca.is_none() && self.verify != TlsVerify::None && !file.is_empty())
+        else {
+            return Ok(());
+        };
+        let read = std::fs::read(&file).map_err(|error| error.to_string());
+        read.and_then(|text| crypto::certificates(&text).map(drop)).map_err(|why| {
+            Error::config(format!(
+                "SSL_CERT_FILE names the file `{}`, which has no certificates to trust ({why}); mend or unset it, or set tls_ca",
+                shown::value("SSL_CERT_FILE", &file.to_string_lossy())
+            ))
+        })
+    }
+
+    #[cfg(not(feature = "__tls"))]
+    pub fn check_system(&self, _: bool, _: Option<OsString>) -> Result<()> {
+        Ok(())
+    }
+
     /// Checks whether the options can be used, and whether every one has the others that it needs; `used`: the address
     /// asks for TLS.
     pub fn check(&self, used: bool, address: impl Display) -> Result<()> {
@@ -146,6 +170,7 @@ impl Tls {
 fn fits(option: &str, text: &[u8], shown: &str) -> Result<()> {
     let (found, wanted) = match option {
         "tls_key" => (crypto::key(text).map(drop), "a private key without a password"),
+        "tls_ca" => (crypto::authorities(text).map(drop), "the certificate of an authority"),
         _ => (crypto::certificates(text).map(drop), "at least one certificate"),
     };
     found.map_err(|why| Error::config(format!("the file `{shown}` of {option} is no PEM file with {wanted}: {why}")))

@@ -9,7 +9,7 @@ use foldhash::fast::RandomState;
 use slab::Slab;
 
 use crate::base::clock::Instant;
-use crate::base::scope::UnkeptScope;
+use crate::base::scope::{Scope, UnkeptScope};
 use crate::engine::WINDOW;
 use crate::engine::claim::Claim;
 use crate::request::Look;
@@ -17,7 +17,7 @@ use crate::request::error::{Loss, LostReason};
 use crate::request::names::without;
 use crate::request::owner::OwnerField;
 
-mod belief;
+pub mod belief;
 mod due;
 mod owned;
 pub mod past;
@@ -78,6 +78,29 @@ pub struct Ended {
     pub claim: Claim,
     /// `None`: its owner released it, or heard of the loss at its release.
     pub loss: Option<Loss>,
+    /// One report tells of all holds of the owner.
+    report: Option<Report>,
+}
+
+/// A report for the log of the program. It waits until the holds are free: the program's subscriber may ask for one.
+struct Report {
+    /// That of the latest hold that has one.
+    scope: Scope,
+    is_own_doing: bool,
+}
+
+impl Ended {
+    /// Logs the loss.
+    pub fn say(&self) {
+        let (Some(loss), Some(report)) = (&self.loss, &self.report) else { return };
+        let lock = loss.lock.as_str();
+        let owner = loss.owner.as_str();
+        let reason = loss.reason.name();
+        report.scope.enter(|| match report.is_own_doing {
+            true => tracing::debug!(target: "redlatch::lost", lock, owner, reason, "{loss}"),
+            false => tracing::warn!(target: "redlatch::lost", lock, owner, reason, "{loss}"),
+        });
+    }
 }
 
 impl Holds {
@@ -169,6 +192,7 @@ impl Holds {
             lost: None,
             abandoned: false,
             unasked: false,
+            kept: false,
         });
         self.numbers.insert(number, key);
         let decides = owned.decides().clone();
@@ -232,7 +256,7 @@ impl Holds {
     pub fn forget(&mut self, claim: &Claim, number: u64, now: Instant) {
         self.numbers.remove(&number);
         drop(self.take_scope(number));
-        self.ended.push(Ended { number, claim: claim.clone(), loss: None });
+        self.ended.push(Ended { number, claim: claim.clone(), loss: None, report: None });
         let Some(key) = self.claims.get(claim).copied() else { return };
         self.tell("ended", &self.owned[key], number, None, 0);
         let owned = &mut self.owned[key];
@@ -263,6 +287,7 @@ impl Holds {
     fn lose(&mut self, key: usize, reason: LostReason, now: Instant) {
         let mut numbers = Vec::new();
         let owned = &mut self.owned[key];
+        let is_kept = owned.holds.iter().all(|hold| hold.kept || hold.lost.is_some());
         let lost = Lost { reason, acquired: owned.acquired, renewed: owned.renewed, noticed: now };
         for hold in owned.holds.iter_mut().filter(|hold| hold.lost.is_none()) {
             hold.lost = Some(Box::new(lost));
@@ -273,31 +298,26 @@ impl Holds {
             return;
         }
         let claim = owned.claim.clone();
-        // The program knows of losses that it caused itself.
-        let is_own_doing = reason == LostReason::Closed || owned.forced;
+        // The program knows of losses that it caused itself, and of ends with the lease of holds that it has kept.
+        let is_own_doing = reason == LostReason::Closed || owned.forced || (reason == LostReason::Expired && is_kept);
         numbers.iter().for_each(|number| self.tell("lost", &self.owned[key], *number, None, 0));
-        let loss = self.loss(&self.owned[key].claim, &lost, now);
-        let lock = loss.lock.as_str();
-        let owner = loss.owner.as_str();
-        let reason = loss.reason.name();
-        // One report tells of all holds of the owner: in the scope of the latest that has one.
+        let loss = self.loss(&claim, &lost, now);
         let scopes = numbers.iter().filter_map(|number| self.take_scope(*number));
         let scope = scopes.last().unwrap_or_default().get();
-        scope.enter(|| match is_own_doing {
-            true => tracing::debug!(target: "redlatch::lost", lock, owner, reason, "{loss}"),
-            false => tracing::warn!(target: "redlatch::lost", lock, owner, reason, "{loss}"),
-        });
+        let mut report = Some(Report { scope, is_own_doing });
         self.ended.extend(numbers.into_iter().map(|number| Ended {
             number,
             claim: claim.clone(),
             loss: Some(loss.clone()),
+            report: report.take(),
         }));
         self.plan(key, now);
     }
 
     /// Has the loss of a hold reported in this scope.
     pub fn trace(&mut self, number: u64, scope: UnkeptScope) {
-        if self.numbers.contains_key(&number) {
+        let is_live = |owned: &Owned| owned.holds.iter().any(|hold| hold.number == number && hold.lost.is_none());
+        if self.numbers.get(&number).is_some_and(|key| is_live(&self.owned[*key])) {
             self.scopes.insert(number, scope);
         }
     }

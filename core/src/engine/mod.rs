@@ -35,6 +35,8 @@ pub trait Engine {
     /// Notes that no caller can release the hold any more. False: it is not held, or the engine does not renew it
     /// anyway.
     fn abandon(&self, hold: u64) -> bool;
+    /// Notes that the program lets the hold end with its lease.
+    fn keep(&self, hold: u64);
     /// Has the reports about a hold come in this scope.
     fn trace(&self, hold: u64, scope: UnkeptScope);
     /// The fencing token of a hold; `None`: it has none, or was released.

@@ -55,6 +55,10 @@ impl Engine for Arc<Redis> {
         self.holds(|holds| holds.abandon(hold, Instant::now()))
     }
 
+    fn keep(&self, hold: u64) {
+        self.holds(|holds| holds.keep(hold));
+    }
+
     fn trace(&self, hold: u64, scope: UnkeptScope) {
         self.holds(|holds| holds.trace(hold, scope));
     }
@@ -208,7 +212,9 @@ impl First for Letting {
 
 fn ask(target: Target, ticket: u64, op: Op, done: Done) -> Option<Result<Answer>> {
     let redis = target.redis.clone();
-    let limits = Limits { response: target.response, window: WINDOW };
+    let now = Instant::now();
+    let response = target.retry_limits_since(now, target.end_of(op, now)).response(now);
+    let limits = Limits { response, window: WINDOW };
     let call = match target.ask_call(op) {
         Ok(call) => call,
         Err(error) => return Some(Err(error)),

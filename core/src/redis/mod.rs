@@ -90,7 +90,7 @@ impl Redis {
     }
 
     /// Runs `work` on the holds. Then it reports the holds that ended in it, and wakes the watchdog if a check is due
-    /// before it wakes by itself. Never call it inside itself; inside `lines` it is allowed.
+    /// before it wakes by itself. Never call it inside itself; inside `lines` only for work that ends no hold.
     pub fn holds<T>(self: &Arc<Self>, work: impl FnOnce(&mut Holds) -> T) -> T {
         let mut holds = self.holds.lock().expect("nothing panics while it is held");
         let result = work(&mut holds);
@@ -101,6 +101,7 @@ impl Redis {
             self.earlier.notify_one();
         }
         for ended in ended {
+            ended.say();
             if ended.loss.is_some() {
                 // A waiter behind a lost hold must not wait for a pass.
                 let kinds::KindRow { traits, .. } = kinds::find(ended.claim.kind).expect("it was acquired");
@@ -289,7 +290,10 @@ impl Drop for Redis {
             holds.close(Instant::now());
             holds.take_ended()
         };
-        ended.into_iter().for_each(|ended| self.loss_listeners.tell(ended.number, ended.loss));
+        for ended in ended {
+            ended.say();
+            self.loss_listeners.tell(ended.number, ended.loss);
+        }
         self.dismiss();
         tracing::trace!(target: "redlatch::belief", change = "over", client = &*self.uuid);
     }

@@ -122,6 +122,11 @@ impl Target {
         }
     }
 
+    /// The same target for work that outlasts the caller, whose span must not stay open for it.
+    pub fn of_no_caller(&self) -> Self {
+        Target { scope: Scope::default(), ..self.clone() }
+    }
+
     /// Permits without a holder get their name from the call that takes them, and go back by that name.
     fn of_request(self, request: &Request) -> Self {
         let number = match request.op {
@@ -144,6 +149,12 @@ impl Target {
         // There is time to replace a connection that has just closed, even if the wait is very short.
         let give_up = deadline.map_or(retry, |deadline| deadline.max(since + AN_ANSWER).min(retry));
         RetryLimits { response: self.response, give_up, end: deadline }
+    }
+
+    /// The time at which the caller of an operation that began at `since` stops waiting. The permits that an acquire
+    /// sets first have the acquire's wait; zero, and all other operations, have the limits of the client.
+    pub fn end_of(&self, op: Op, since: Instant) -> Option<Instant> {
+        self.wait.filter(|wait| op == Op::TrySet && !wait.is_zero()).map(|wait| since + wait)
     }
 
     /// Tells whether its calls have the time limits of the client.

@@ -12,9 +12,9 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// The reason why a hold ended without a release.
 ///
 /// ```
-/// assert_eq!(redlatch::LostReason::ServerLostData.name(), "server lost its data");
+/// assert_eq!(redlatch::LostReason::ServerLostData.to_string(), "server lost its data");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LostReason {
     /// The lease ran out on this client's clock before a renewal or a release.
@@ -45,6 +45,13 @@ impl LostReason {
             LostReason::Partitioned => "partitioned",
             LostReason::Paused => "process was paused",
         }
+    }
+}
+
+/// As [`LostReason::name`].
+impl std::fmt::Display for LostReason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
     }
 }
 
@@ -90,13 +97,7 @@ impl Loss {
 impl std::fmt::Display for Loss {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let acquired = rounded(self.acquired);
-        write!(
-            f,
-            "`{}` is lost to {}: {} (acquired {acquired} ago, ",
-            shown(&self.lock),
-            self.owner,
-            self.reason.name()
-        )?;
+        write!(f, "`{}` is lost to {}: {} (acquired {acquired} ago, ", shown(&self.lock), self.owner, self.reason)?;
         match self.renewed {
             Some(renewed) => write!(f, "last renewed {} ago, ", rounded(renewed))?,
             None => write!(f, "never renewed, ")?,
@@ -184,8 +185,9 @@ pub enum Error {
         /// The owner's name in Redis, `<client uuid>:<number>`.
         owner: String,
     },
-    /// The wait ran out while another owner had the lock. The caller holds nothing. Wait longer, or do without. Only
-    /// calls that promise a hold give this error.
+    /// The wait ran out while another owner had the lock, or while its server was in
+    /// [quarantine](crate::Config::quarantine): then the error is [transient](Error::is_transient). The caller holds
+    /// nothing. Wait longer, or do without. Only calls that promise a hold give this error.
     #[error("`{}` was not acquired within {waited:?}; {because}", shown(lock))]
     #[non_exhaustive]
     NotAcquired {
@@ -372,10 +374,19 @@ fn remedied(code: &str, message: &str) -> String {
         "WRONGPASS" => "check the user and the password",
         "OOM" => "give the server more memory, or delete what is not needed any more",
         "READONLY" => "name the master, or have it found: redis+sentinel://, redis+replicated://, redis+cluster://",
+        _ if is_full(code, message) => "raise its `maxclients`, or have fewer clients",
         _ => return message.to_owned(),
     };
     format!("{}; {remedy}", message.trim_end_matches('.'))
 }
+
+/// Tells whether the server has no room for one more connection: it says so without a code of its own.
+fn is_full(code: &str, message: &str) -> bool {
+    code == "ERR" && message.starts_with("max number of clients")
+}
+
+/// The obstacle of an [`Error::NotAcquired`] whose server was in quarantine.
+pub(crate) const IN_QUARANTINE: &str = "its server may have lost locks, and grants none until their holders must have noticed (the option quarantine); try later";
 
 /// Codes with which a server refuses all work for the moment.
 const TRANSIENT: [&str; 7] = ["LOADING", "BUSY", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "READONLY", "NOREPLICAS"];
@@ -411,13 +422,18 @@ impl Error {
     /// - `Unavailable`: no server was reached, or none answered in time;
     /// - `NotSynced`: the replicas were late;
     /// - `Refused`, if the server refuses all work for the moment: it loads its data, runs a long script, has just
-    ///   become a replica, or its cluster is not complete.
+    ///   become a replica, has no room for one more connection, or its cluster is not complete;
+    /// - `NotAcquired`, if the server was in quarantine.
     ///
     /// The client has repeated the call already, for as long as `retry_for` and the wait allow. A wrong address or an
-    /// untrusted certificate is an `Unavailable` as well, so give a loop around the call an end. `NotAcquired` is not
-    /// transient: the server answers, and another owner has the lock.
+    /// untrusted certificate is an `Unavailable` as well, so give a loop around the call an end. Any other `NotAcquired`
+    /// is not transient: the server answers, and another owner has the lock.
     pub fn is_transient(&self) -> bool {
-        matches!(self, Error::NotSynced { .. }) || self.is_for_now()
+        match self {
+            Error::NotSynced { .. } => true,
+            Error::NotAcquired { because, .. } => *because == IN_QUARANTINE,
+            error => error.is_for_now(),
+        }
     }
 
     /// Tells whether no server does any work for the moment. The server has carried out no part of a call that it
@@ -425,18 +441,22 @@ impl Error {
     pub(crate) fn is_for_now(&self) -> bool {
         match self {
             Error::Unavailable { .. } => true,
-            Error::Refused { code, .. } => TRANSIENT.contains(&code.as_str()),
+            Error::Refused { code, message, .. } => TRANSIENT.contains(&code.as_str()) || is_full(code, message),
             _ => false,
         }
     }
 
-    /// The same error, as the end of a wait in which no server answered.
+    /// The same error, as the end of a wait in which no server answered; `None`: the caller's own wait has not ended.
     pub(crate) fn during(self, wait: Option<Duration>) -> Self {
         match (self, wait) {
             (Error::Unavailable { server, cause, timeout, source }, Some(wait)) => {
                 // If the wait was part of another wait, only the outer one counts.
                 let cause = cause.split(NO_ANSWER).next().unwrap_or_default();
                 Error::Unavailable { server, cause: format!("{cause}{NO_ANSWER}{wait:?}"), timeout, source }
+            }
+            (Error::Unavailable { server, cause, timeout, source }, None) => {
+                let cause = cause.split(NO_ANSWER).next().unwrap_or_default().to_owned();
+                Error::Unavailable { server, cause, timeout, source }
             }
             (error, _) => error,
         }
@@ -463,7 +483,8 @@ impl Error {
         }
     }
 
-    /// The stable name of the case, for logs and bindings.
+    /// The stable name of the error, for logs and bindings. Cases that a program treats alike share one: `NotHeld`,
+    /// `Released`, `Inherited` and `NoPermit` are `not_held`. Each other case has a name of its own.
     pub fn code(&self) -> &'static str {
         match self {
             Error::NotHeld { .. } | Error::Released { .. } | Error::Inherited { .. } | Error::NoPermit { .. } => {

@@ -63,7 +63,8 @@ pub enum Op {
     /// not out any more.
     Extend = 9,
     /// Sets the permits of a semaphore, or the count of a latch, to `Request::numbers[0]`, unless it has some. A second
-    /// number is the ms that a semaphore lives, 0 without end. `Answer::number` is 1 if this call set it.
+    /// number is the ms that a semaphore lives, 0 without end. `Answer::number` is 1 if this call set it. A
+    /// `Request::wait` above zero is the time that its caller waits for the answer, for an acquire that comes after it.
     TrySet = 10,
     /// Adds `Request::numbers[0]` permits, or takes them away. `Answer::number` is the number that is available then.
     Add = 11,

@@ -3,6 +3,8 @@
 
 /// The most characters of a text that a message shows.
 const MOST: usize = 100;
+/// The least length of a private key in Base64.
+const SHORTEST_KEY: usize = 44;
 
 /// A URL, or a text in its place: its scheme and its hosts, if they are certainly no part of a password; else its
 /// length.
@@ -31,8 +33,15 @@ pub fn url(text: &str) -> String {
 /// The value of an option, or of a setting of a file.
 pub fn value(option: &str, text: &str) -> String {
     // The value may be an address with a login, a URL with options, or the content of a file instead of its name.
-    let may_have_one = text.contains('@') || text.contains('\n') || is_secret(text);
+    let may_have_one = text.contains('@') || text.contains('\n') || is_secret(text) || may_be_a_key(text);
     if is_secret(option) || may_have_one { hidden(text) } else { short(text) }
+}
+
+/// Tells whether a text may be a private key without its line breaks, or without the lines around it, instead of the name
+/// of its file.
+fn may_be_a_key(text: &str) -> bool {
+    let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/= ".contains(&byte);
+    text.contains("-----BEGIN") || (text.len() >= SHORTEST_KEY && text.bytes().all(is_base64))
 }
 
 /// Tells whether an option, or a setting of a file, is always a password.

@@ -54,9 +54,10 @@ pub fn exclusion(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Exc
                 if own || shared {
                     continue;
                 }
-                // The fault came after the earlier hold was requested and before the next holder had the lock.
-                let ended =
-                    |fault: &&Fault| fault.takes_away(key) && before.asked <= fault.until && fault.from <= hold.from;
+                // The fault came after the first of the two was requested and before both holders had the lock. The answer
+                // to the first request may have come last.
+                let asked = before.asked.min(hold.asked);
+                let ended = |fault: &&Fault| fault.takes_away(key) && asked <= fault.until && fault.from <= hold.from;
                 if taking.iter().any(ended) {
                     found.behind_the_back += 1;
                     continue;

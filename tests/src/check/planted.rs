@@ -68,6 +68,17 @@ fn an_operators_delete_is_counted_and_hides_nothing_else() {
 }
 
 #[test]
+fn a_delete_explains_a_hold_whose_answer_comes_after_that_of_the_next_holder() {
+    let histories = [
+        "30 1 1 a 7 1 - - 1; 40 1 1 h 38 1000; 50 1 1 r -; 60 1 1 e ok",
+        "10 1 1 a 7 1 - - 1; 42 1 1 h 20 1000; 45 1 1 l 44 deleted -",
+    ];
+    let overlapping = |from| overlaps(&histories, &[fault(from, from + 1, Kind::Flush)]);
+    assert_eq!((overlapping(25).violations.count, overlapping(25).behind_the_back), (0, 1));
+    assert_eq!(overlapping(15).violations.count, 1, "it came before both");
+}
+
+#[test]
 fn a_hold_returned_after_its_deadline_is_counted() {
     assert_eq!(overlaps(&["10 1 1 a 7 1 - 5 1; 20 1 1 h 19 15; 21 1 1 l 15 expired -"], &[]).stale, 1);
 }

@@ -50,6 +50,7 @@ static HEARD: AtomicBool = AtomicBool::new(false);
 pub(crate) fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
+        redlatch::ffi::report_beliefs();
         tracing::subscriber::set_global_default(Registry::default().with(News))
             .expect("the rig's is the only subscriber: see oracle::hear");
     });

@@ -1,6 +1,7 @@
 //! A hold of a group: the holds of its members, as many as it has.
 
 use std::cmp::Reverse;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
@@ -27,6 +28,8 @@ pub struct GroupHold {
     phase: watch::Sender<Phase>,
     /// The scope of reports about its parts.
     scope: OnceLock<UnkeptScope>,
+    /// The program lets it end with its lease. It changes while `parts` is locked.
+    kept: AtomicBool,
 }
 
 #[derive(Clone)]
@@ -57,6 +60,7 @@ impl GroupHold {
             acquired: Instant::now(),
             phase: watch::Sender::new(Phase::Kept),
             scope: OnceLock::new(),
+            kept: AtomicBool::new(false),
         }
     }
 
@@ -242,6 +246,13 @@ impl GroupHold {
         let _ = self.scope.set(scope);
     }
 
+    /// Notes that the program lets it end with its lease.
+    pub fn keep(&self) {
+        let parts = self.parts();
+        self.kept.store(true, Relaxed);
+        parts.iter().flatten().for_each(Hold::note_kept);
+    }
+
     pub fn scope(&self) -> Scope {
         self.scope.get().map(UnkeptScope::get).unwrap_or_default()
     }
@@ -261,6 +272,9 @@ impl GroupHold {
             return drop(part);
         }
         self.scope.get().into_iter().for_each(|scope| part.trace(scope.clone()));
+        if self.kept.load(Relaxed) {
+            part.note_kept();
+        }
         let before = parts[member].replace(part);
         self.phase.send_modify(|_| ());
         drop(parts);

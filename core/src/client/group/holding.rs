@@ -24,8 +24,8 @@ pub struct Holding {
     /// The holds that a release took as the latest, of owners that have others.
     stand_ins: HashMap<Of, StandIns>,
     past: Past<Gone>,
-    /// The sender that ends an acquire or a watch early, and whether the request is an acquire.
-    running: HashMap<u64, (oneshot::Sender<()>, bool)>,
+    /// The sender that ends an acquire or a watch early, and what an acquire is for.
+    running: HashMap<u64, (oneshot::Sender<()>, Option<Of>)>,
     /// The client is closed: it acquires nothing any more.
     closed: bool,
     /// Tells whether the client's server answers, as one of several.
@@ -144,20 +144,25 @@ impl Holding {
         (1..=self.last).contains(&number) && !is_anothers()
     }
 
-    /// Notes a running request. Gives a receiver that completes when the request has to end: at once, if it acquires
-    /// and the client is closed.
-    pub fn begin(&mut self, ticket: u64, acquires: bool) -> oneshot::Receiver<()> {
+    /// Notes a running request; `acquires`: what it acquires. Gives a receiver that completes when the request has to
+    /// end: at once, if it acquires and the client is closed.
+    pub fn begin(&mut self, ticket: u64, acquires: Option<Of>) -> oneshot::Receiver<()> {
         let (cancel, cancelled) = oneshot::channel();
-        if !(acquires && self.closed) {
+        if acquires.is_none() || !self.closed {
             self.running.insert(ticket, (cancel, acquires));
         }
         cancelled
     }
 
+    /// Tells whether an acquire is under way, which may have some of the group's locks already.
+    pub fn is_acquiring(&self, of: &Of) -> bool {
+        self.running.values().any(|(_, acquires)| acquires.as_ref() == Some(of))
+    }
+
     /// Ends all acquires, and every acquire that comes later.
     pub fn close(&mut self) {
         self.closed = true;
-        self.running.retain(|_, (_, acquires)| !*acquires);
+        self.running.retain(|_, (_, acquires)| acquires.is_none());
     }
 
     /// Forgets a request that has ended, or tells a running one to end.

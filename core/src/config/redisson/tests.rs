@@ -163,5 +163,17 @@ fn a_java_key_store_is_refused_unless_an_option_names_a_pem_file() {
     std::fs::remove_dir_all(&folder).expect("it is ours");
 }
 
+/// An authority that signs nothing.
 #[cfg(feature = "__tls")]
-const PEM: &str = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+const PEM: &str = "\
+-----BEGIN CERTIFICATE-----\n\
+MIIBbzCCARWgAwIBAgIUVmmffGHJyhy4EvcDWa9OuFchixAwCgYIKoZIzj0EAwIw\n\
+DDEKMAgGA1UEAwwBYTAgFw0yNjExMjQyMTE2MTBaGA8yMTI2MTAzMTIxMTYxMFow\n\
+DDEKMAgGA1UEAwwBYTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABPBXODFHrmR/\n\
+960uHOUrENm8P62RXAiE95AjqxUSKoY1g1cIs8OjOq8WGSJoK5AXw8OpebhrHk+H\n\
+yGBC0jsmKfyjUzBRMB0GA1UdDgQWBBRQg7J/7UX29cuPlDEmo8WSjRTvtDAfBgNV\n\
+HSMEGDAWgBRQg7J/7UX29cuPlDEmo8WSjRTvtDAPBgNVHRMBAf8EBTADAQH/MAoG\n\
+CCqGSM49BAMCA0gAMEUCIQDxyMW2FMGoIhoZ1vzMmBqW8Ur5oY2xWSNpLh02FJRq\n\
+5wIgc2S7hC0p4Ko7rxbAZielLFUp2yBstWTCcLS4WYS6x4w=\n\
+-----END CERTIFICATE-----\n\
+";

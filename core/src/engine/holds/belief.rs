@@ -1,9 +1,19 @@
 //! Reports the holds that this client believes in, for a test rig that compares them with the server: one event for
-//! each change, of the target `redlatch::belief` and the trace level. Without a subscriber an event costs one
-//! comparison.
+//! each change, of the target `redlatch::belief` and the trace level. The events of a hold come in their order, so they
+//! come while the holds are locked. The subscriber of a program must not be called then: the rig has to ask for them.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::owned::Owned;
 use super::{Holds, Instant};
+
+static REPORTED: AtomicBool = AtomicBool::new(false);
+
+/// Has the clients of this process report what they believe in. A subscriber that asks a client anything meanwhile
+/// waits for itself.
+pub fn report_beliefs() {
+    REPORTED.store(true, Relaxed);
+}
 
 impl Holds {
     /// Reports a change of one hold, or with `hold` 0 of all holds of the owner. `sent`: the time at which the client
@@ -11,6 +21,9 @@ impl Holds {
     ///
     /// The event has times as µs from now on, and until now: a subscriber has another clock.
     pub(super) fn tell(&self, change: &'static str, owned: &Owned, hold: u64, sent: Option<Instant>, token: i64) {
+        if !REPORTED.load(Relaxed) {
+            return;
+        }
         tracing::trace!(
             target: "redlatch::belief",
             change,

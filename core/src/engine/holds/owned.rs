@@ -82,6 +82,8 @@ pub struct Hold {
     pub abandoned: bool,
     /// No caller can release the hold, nor ask for its fate.
     pub unasked: bool,
+    /// The program has let go of the hold, so that it ends with its lease.
+    pub kept: bool,
 }
 
 /// The story of a loss at its time. Later answers do not change it.
@@ -194,6 +196,12 @@ impl Holds {
             self.stop_renewing(&claim, number, now);
         }
         is_renewed
+    }
+
+    /// Notes that the program lets the hold end with its lease, which is then no loss to warn of.
+    pub fn keep(&mut self, number: u64) {
+        let Some(key) = self.numbers.get(&number) else { return };
+        self.owned[*key].holds.iter_mut().filter(|hold| hold.number == number).for_each(|hold| hold.kept = true);
     }
 
     /// The owners that hold something of that name now.

@@ -55,25 +55,41 @@ impl Target {
     /// Carries out an operation. `first`: the try that a caller's thread has made already.
     pub async fn ask(&self, op: Op, first: Option<(Option<Entry>, Call, Sending)>) -> Result<Answer> {
         let since = first.as_ref().map_or_else(Instant::now, |(_, _, (_, sent))| *sent);
-        let retry = self.retry_limits_since(since, None);
+        let retry = self.retry_limits_since(since, self.end_of(op, since));
         let goes_on = self.goes_on(op).then(|| self.remembered_until(since));
         let (entry, call, sent) = match first {
             Some((entry, call, sent)) => (entry, call, Some(sent)),
             None => {
                 let call = self.ask_call(op)?;
-                (if call.changes() { Some(self.enter(retry).await?) } else { None }, call, None)
+                if !call.changes() {
+                    (None, call, None)
+                } else {
+                    match self.enter(retry).await {
+                        Ok(entry) => (Some(entry), call, None),
+                        Err(error) => {
+                            // Another call of the owner waits for the server, perhaps one that gives back as well.
+                            goes_on.inspect(|end| self.go_on(None, call, Vec::new(), *end));
+                            return Err(error);
+                        }
+                    }
+                }
             }
         };
         match settle(&self.redis, &call, retry, sent).await {
             Ok(Settled { reply, .. }) => self.told(&call, reply),
             Err(Unsettled { error, copies, .. }) => {
                 match goes_on.filter(|_| error.is_for_now()) {
-                    Some(end) => drop(self.redis.io.spawn_present(self.clone().persist(entry, call, copies, end))),
+                    Some(end) => self.go_on(entry, call, copies, end),
                     None => self.forget_unanswered(&call, copies),
                 }
-                Err(error)
+                Err(error.during(self.wait.filter(|wait| retry.end.is_some() && *wait < self.retry_for)))
             }
         }
+    }
+
+    /// Carries out in the background a call that gives permits back, see [`Target::persist`].
+    fn go_on(&self, entry: Option<Entry>, call: Call, copies: Vec<Sent>, end: Option<Instant>) {
+        drop(self.redis.io.spawn_present(self.clone().persist(entry, call, copies, end)));
     }
 
     /// Tells whether a call without an answer goes on in the background: it gives permits back that no caller gives back
@@ -159,7 +175,10 @@ impl Target {
     async fn persist(self, mut entry: Option<Entry>, call: Call, mut copies: Vec<Sent>, end: Option<Instant>) {
         // The call may clear away holds that are over, out of a key with many.
         let shared = self.row.kind.shared_key(&self.claim.name);
-        let Target { mut redis, response, .. } = self;
+        let response = self.response;
+        let mut redis = self.redis.clone();
+        // The span of the hold ends now, not with the outage.
+        drop(self);
         let once = redis.config.watchdog + WINDOW;
         let mut pause = PAUSE;
         loop {

@@ -78,7 +78,7 @@ pub async fn run(redis: Weak<Redis>, wakes: Arc<Wakes>, earlier: Arc<Notify>, fr
 struct Batch {
     kind: &'static dyn Kind,
     name: &'static str,
-    /// See [`crate::redis::link::Link::place`].
+    /// See [`crate::redis::link::Link::slot_of_key`].
     slot: u16,
     lease_ms: u64,
     call: Call,

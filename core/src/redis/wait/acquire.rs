@@ -145,8 +145,10 @@ fn stand_in_line(mut waiter: Waiter) -> Option<Waiter> {
         return Some(waiter);
     }
     let key = target.key();
+    // This may find that a hold has ended, which the program is told of: no line is locked meanwhile.
+    let count = target.count();
     let mut lines = target.redis.lines();
-    let near = match target.count() {
+    let near = match count {
         0 => Some(target.is_near(now)),
         _ => None,
     };
@@ -192,7 +194,7 @@ fn join(waiter: Waiter, busy: Busy) {
 fn started(target: &Target, joined: Joined) {
     match joined {
         Joined::InLine(Some(_)) => {
-            drop(target.redis.io.spawn(contend::run(target.clone())));
+            drop(target.redis.io.spawn(contend::run(target.of_no_caller())));
             if !target.redis.looks.load(SeqCst) {
                 target.redis.earlier.notify_one();
             }

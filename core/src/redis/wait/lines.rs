@@ -164,7 +164,8 @@ impl Lines {
             fresh = Some(key);
             let mut line = Line::new(matches!(met, Obstacle::Near), now);
             line.pace.set_delays(waiter.target.delays(), waiter.target.wake().channel.is_some());
-            OpenLine { line, nudge: Arc::default(), target: waiter.target.clone(), armed: now, trouble: None }
+            let target = waiter.target.of_no_caller();
+            OpenLine { line, nudge: Arc::default(), target, armed: now, trouble: None }
         });
         open.line.pace.join(&met, waiter.patience.deadline(), now);
         if fresh.is_none() && !open.line.is_waited_in(now) {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use highway::{HighwayHash, HighwayHasher, Key};
 
 use crate::request::error::{Error, Result};
-use crate::request::names::KRYO;
+use crate::request::names::{KRYO, check_name};
 
 /// Redisson's key for the hash.
 const KEY: Key = Key([0x9e37_79b9_7f4a_7c15, 0xf39c_c060_5ced_c834, 0x1082_276b_f3a2_7251, 0xf86c_6a11_d0c1_8e95]);
@@ -19,6 +19,7 @@ pub fn name(group: &str, values: &[impl AsRef<str>]) -> Result<String> {
     if values.is_empty() {
         return Err(no_values(group));
     }
+    check_name(group)?;
     if let Some(bad) =
         std::iter::once(group).chain(values.iter().map(AsRef::as_ref)).find(|text| text.contains(['\0', KRYO]))
     {

@@ -99,13 +99,21 @@ impl Server {
 
     /// Opens a connection that the calling thread drives; each step of it may take as long as `limit`.
     pub fn socket(&self, limit: Duration) -> RedisResult<Socket> {
-        let client = self.logged_in(&self.blocking)?;
+        let mut socket = self.reach(limit)?;
+        socket.log_in(&self.login()?, limit)?;
+        Ok(socket)
+    }
+
+    fn reach(&self, limit: Duration) -> RedisResult<Socket> {
         #[cfg(feature = "__tls")]
         if let Some(tls) = &self.tls {
-            let login = client.get_connection_info().redis_settings();
-            return tls.blocking(login, limit).map(Box::new).map(Socket::Secured);
+            return tls.blocking(limit).map(Box::new).map(Socket::Secured);
         }
-        client.get_connection_with_timeout(limit).map(Socket::Plain)
+        let info = self.blocking.get_connection_info().clone();
+        let without_login = settings(0, redis::ProtocolVersion::RESP2, None, None);
+        redis::Client::open(info.set_redis_settings(without_login))?
+            .get_connection_with_timeout(limit)
+            .map(Socket::Plain)
     }
 
     /// Opens a connection for many calls, over which the server also sends messages.

@@ -7,7 +7,7 @@ use std::net::ToSocketAddrs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use redis::{Parser, RedisConnectionInfo, RedisError, RedisResult, Value};
+use redis::{Parser, RedisError, RedisResult, Value};
 use rustls::CertificateError::{
     BadSignature, Expired, ExpiredContext, NotValidForName, NotValidForNameContext, UnknownIssuer,
 };
@@ -58,32 +58,13 @@ impl Connector {
         Ok(tokio_rustls::TlsConnector::from(self.config.clone()).connect(self.name.clone(), tcp).await?)
     }
 
-    /// Opens a connection that the calling thread drives, and logs in, all within `limit`.
-    pub fn blocking(&self, login: &RedisConnectionInfo, limit: Duration) -> RedisResult<Secured> {
+    /// Opens a connection that the calling thread drives, within `limit`. The handshake comes with the first sending.
+    pub fn blocking(&self, limit: Duration) -> RedisResult<Secured> {
         let session = ClientConnection::new(self.config.clone(), self.name.clone())
             .map_err(|error| std::io::Error::new(ErrorKind::InvalidData, error))?;
         let end = Instant::now() + limit;
-        let mut secured = Secured { stream: StreamOwned::new(session, self.reach(end)?), parser: Parser::new() };
+        let secured = Secured { stream: StreamOwned::new(session, self.reach(end)?), parser: Parser::new() };
         secured.set_write_timeout(left(end))?;
-        let mut ask = |cmd: &redis::Cmd| {
-            secured.set_read_timeout(left(end))?;
-            secured.send(&cmd.get_packed_command())?;
-            secured.set_read_timeout(left(end))?;
-            secured.receive()?.extract_error()
-        };
-        if let Some(password) = login.password() {
-            let words: Vec<&str> = login.username().into_iter().chain([password]).collect();
-            ask(redis::cmd("AUTH").arg(words)).map_err(|error| match error.code() {
-                Some(_) => {
-                    let said = error.detail().unwrap_or_default().to_owned();
-                    RedisError::from((redis::ErrorKind::AuthenticationFailed, "the login was refused", said))
-                }
-                None => error,
-            })?;
-        }
-        if login.db() != 0 {
-            ask(redis::cmd("SELECT").arg(login.db()))?;
-        }
         Ok(secured)
     }
 

@@ -38,7 +38,7 @@ impl Topology {
     pub fn slot_of(&self, call: &Call) -> Result<u16> {
         let mut keys = call.keys.iter();
         let Some(first) = keys.next().filter(|_| self.is_cluster()) else { return Ok(call.slot) };
-        if first.contains(&b'{') && is_untagged(first) {
+        if first.iter().any(|byte| b"{}".contains(byte)) && is_untagged(first) {
             return Err(Error::config(format!(
                 "`{}` has a brace but no {{tag}}, so that its keys are in several slots of the cluster; use a name with a tag, or without",
                 String::from_utf8_lossy(first)
