@@ -29,6 +29,8 @@ fn a_client_that_takes_its_own_lock_away_tells_the_holder_and_warns_of_nothing()
     let (_server, a, b) = pair();
     for (name, lease) in [("forced own watched", None), ("forced own leased", Some(Duration::from_secs(60)))] {
         assert_eq!(forced(&a, &a, name, lease), LostReason::Deleted);
+        // The report comes after the holder is told.
+        eventually(|| losses_of(name).len() == 1);
         let [(Level::DEBUG, _, message)] = &losses_of(name)[..] else {
             panic!("one line for debugging: {:?}", losses_of(name))
         };
@@ -66,7 +68,8 @@ fn ended(holder: &Client, hold: u64, name: &str) {
     eventually(|| !matches!(holder.look(hold), Look::Held { .. }));
     let loss = holder.loss_of(hold).expect("it is a loss, not a release");
     assert_eq!(loss.reason, LostReason::Deleted, "{name}");
-    assert_eq!(losses_of(name).len(), 1, "{name}: {:?}", losses_of(name));
+    // The report comes after a look can see the loss.
+    eventually(|| losses_of(name).len() == 1);
     assert_eq!(warnings_of(name).len(), usize::from(name.contains("other")), "{name}: {:?}", warnings_of(name));
 }
 
