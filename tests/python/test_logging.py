@@ -134,6 +134,14 @@ def test_a_program_that_ends_at_once_shows_its_loss(server: Server, name: str, c
     assert len(ended.stderr.splitlines()) == 1
 
 
+def test_programs_that_end_beside_others_end_after_the_threads_that_start_their_logs(server: Server, name: str) -> None:
+    """On busy processors the thread that starts the one for messages may be late."""
+    program = LOSER.format(configured="")
+    with ThreadPoolExecutor(8) as programs:
+        ended = list(programs.map(lambda number: run(program, server.url, f"{name}:{number}"), range(48)))
+    assert [one.stderr for one in ended if one.returncode != 0] == []
+
+
 def test_a_program_without_a_message_starts_no_thread_for_them(server: Server, name: str) -> None:
     ended = run(
         "import sys, threading, redlatch\n"

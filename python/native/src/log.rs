@@ -31,6 +31,9 @@ static WANTED: AtomicU8 = AtomicU8::new(WARNING);
 /// The queue of this process. A forked child has its own, because its parent logs the parent's messages.
 static QUEUE: PerProcess<Queue> = PerProcess::new();
 
+/// The longest time that the end of the program waits for the thread that starts the Python thread.
+const PATIENCE: Duration = Duration::from_secs(3);
+
 /// One message. Python gets it as the tuple `(logger, level, message, (lock, owner, reason), (file, line), time)`.
 pub struct Record {
     logger: String,
@@ -66,6 +69,8 @@ struct State {
     /// How many messages did not fit into the queue since the last report of this number.
     dropped: u64,
     thread: Phase,
+    /// The native thread that starts the Python thread is in the interpreter.
+    starter_inside: bool,
     /// The Python thread has taken records and has not come back yet.
     delivering: bool,
 }
@@ -160,7 +165,9 @@ impl Queue {
 
     /// Starts the Python thread.
     fn start(&self) {
+        self.starter(true);
         let started = Python::try_attach(|py| found(py)?.call_method0("begin").map(drop));
+        self.starter(false);
         if let Some(Ok(())) = started {
             return self.phase(Phase::Running);
         }
@@ -182,6 +189,11 @@ impl Queue {
             self.changed.notify_all();
         }
         record
+    }
+
+    fn starter(&self, is_inside: bool) {
+        self.state().starter_inside = is_inside;
+        self.changed.notify_all();
     }
 
     fn phase(&self, phase: Phase) {
@@ -236,8 +248,10 @@ impl Queue {
         let starts = |state: &mut State| state.thread == Phase::Starting;
         let mut state = self.changed.wait_while(state, starts).unwrap_or_else(PoisonError::into_inner);
         state.thread = Phase::Stopped;
-        drop(state);
         self.changed.notify_all();
+        // The Python thread may have begun before its start has returned. The end of the interpreter ends a native thread
+        // inside by force, and with it the program. With gevent that thread calls the handlers, of which one may hang.
+        drop(self.changed.wait_timeout_while(state, PATIENCE, |state| state.starter_inside));
     }
 
     /// Locks the queue. A panic in another thread is ignored: an error of the log must not end a lock.
