@@ -15,6 +15,7 @@ use crate::client::group::{GroupHold, Holding};
 use crate::client::lent::LentPermits;
 use crate::config::Config;
 use crate::redis::Redis;
+use crate::request::Request;
 use crate::request::error::{Error, Result, Source};
 
 pub struct ClientState {
@@ -118,11 +119,15 @@ impl ClientState {
         let _ = flushed.recv_timeout(until.saturating_duration_since(Instant::now()));
     }
 
-    /// As [`crate::Client::close`]; drops `told` when the client has ended, whichever call ends it.
-    pub fn close(&self, holds: Holds, told: impl Send + 'static) {
+    /// As [`crate::Client::close`]; drops `told` when the client has ended, whichever call ends it. Permits go back by
+    /// `give_up`.
+    pub fn close(&self, holds: Holds, give_up: impl Fn(Request), told: impl Send + 'static) {
         self.closers.add(Box::new(told));
         if !self.io.presence.close() {
             return;
+        }
+        if holds == Holds::Release {
+            self.lent.take_all().into_iter().for_each(give_up);
         }
         self.redis.end_waits();
         self.groups().close();
@@ -245,7 +250,7 @@ mod tests {
         }
         assert_eq!(state.groups().latest(&of), None);
         assert!(state.groups().all().is_empty());
-        state.close(Holds::Keep, ());
+        state.close(Holds::Keep, drop, ());
     }
 
     #[test]
@@ -259,7 +264,7 @@ mod tests {
             std::thread::yield_now();
         }
         let (told, closed) = sync_channel::<()>(0);
-        state.close(Holds::Release, told);
+        state.close(Holds::Release, drop, told);
         let end = closed.recv_timeout(Duration::from_secs(20));
         assert_eq!(end, Err(std::sync::mpsc::RecvTimeoutError::Disconnected), "it waits for ever");
     }
