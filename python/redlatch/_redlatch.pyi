@@ -191,7 +191,7 @@ class Lock(Object):
 
 @disjoint_base
 class Permits(Object):
-    def __new__(cls, client: Client, what: tuple[str, str], wait: float | None) -> Self: ...
+    def __new__(cls, client: Client, what: tuple[str, str]) -> Self: ...
     def __enter__(self) -> Self:
         """Takes one permit. Raises NotAcquiredError when the `wait` of `get_semaphore` ends."""
 

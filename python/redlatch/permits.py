@@ -45,7 +45,7 @@ class Semaphore(_redlatch.Permits):
     def __new__(cls, client: redlatch.Client, name: str, permits: int | None, wait: Seconds | None) -> Self:
         what = ("semaphore", checked_text("the name of a semaphore", name))
         waiting = optional_seconds("wait", wait, FOR_EVER)
-        semaphore = super().__new__(cls, client._native, what, waiting)
+        semaphore = super().__new__(cls, client._native, what)
         semaphore._client = client
         semaphore._wait = waiting
         semaphore._permits = optional_permits(permits)
@@ -107,10 +107,9 @@ class Semaphore(_redlatch.Permits):
         """Deletes the semaphore and returns whether it existed."""
         return self._query(queries.DELETE)
 
-    def _prepare(self) -> bool:
-        """Prepares the acquire of a block. Returns whether it may wait here."""
-        self._set_first(self._wait)
-        return not cooperative.is_this_thread()
+    def _prepare(self) -> tuple[float | None, bool]:
+        """Prepares the acquire of a block. Returns what is left of its wait, and whether it may wait here."""
+        return self._set_first(self._wait), not cooperative.is_this_thread()
 
     def _set_first(self, waiting: float | None) -> float | None:
         """Sets the permits that `get_semaphore` was given, once, within `waiting`. Returns what is left of that."""

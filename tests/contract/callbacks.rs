@@ -127,11 +127,20 @@ fn a_caller_that_hears_of_the_end_of_a_client_may_call_it() {
     ends(&of_wait, "a wait of a client that is closed");
 }
 
-/// The loss is told although the system has no thread at that moment.
+/// The losses are told although the system has no thread at that moment.
+fn callbacks_run_once_there_are_threads(finder: &str) {
+    let server = Server::start();
+    let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_redlatch-threadless"));
+    let ended = program.args([&server.url(), finder]).output().expect("it is built");
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stdout));
+}
+
 #[test]
 fn a_callback_waits_for_a_thread_and_not_for_the_next_loss() {
-    let server = Server::start();
-    let ended = std::process::Command::new(env!("CARGO_BIN_EXE_redlatch-threadless")).arg(server.url()).output();
-    let ended = ended.expect("it is built");
-    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stdout));
+    callbacks_run_once_there_are_threads("io-thread");
+}
+
+#[test]
+fn a_callback_waits_for_a_thread_no_matter_which_thread_finds_the_loss() {
+    callbacks_run_once_there_are_threads("caller");
 }

@@ -5,6 +5,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, LazyLock, Mutex, Once};
 
 use redlatch::Client;
+use redlatch::ffi::{Border, Op, Request};
 use redlatch_tests::{Options, Server, ms, oracle, secs};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -210,4 +211,60 @@ fn the_report_of_a_loss_keeps_no_caller_waiting() {
     server.view().command::<()>(&["DEL", "asked about"]);
     assert_eq!(told.recv_timeout(secs(40)), Ok(Ok(true)), "an answer about the hold");
     drop(asking.join());
+}
+
+/// A subscriber may be slow.
+#[test]
+fn a_holder_hears_of_its_loss_before_the_report_of_it_is_dealt_with() {
+    let (server, a, _) = pair();
+    let guard = a.lock("dealt with").blocking().acquire().expect("free");
+    let (tell, told) = channel();
+    guard.on_lost(move |_| tell.send(()).expect("the test listens"));
+    let told = Mutex::new(told);
+    let (say, said) = channel();
+    oracle::hear(move |heard| {
+        if heard.target == "redlatch::lost" && heard.message.contains("`dealt with`") {
+            let _ = say.send(told.lock().expect("no hearer panics").recv_timeout(secs(20)));
+        }
+    });
+    eventually(|| server.view().tells());
+    server.view().command::<()>(&["DEL", "dealt with"]);
+    assert_eq!(said.recv_timeout(secs(40)), Ok(Ok(())), "the holder hears of it");
+}
+
+/// A caller's question about the group finds the loss of a member: the I/O thread stands still.
+#[test]
+fn the_report_of_a_members_loss_keeps_no_caller_of_its_group_waiting() {
+    let (_server, a, _) = pair();
+    let both = || [a.lock("asked in a group"), a.lock("beside it")];
+    let guard = a.multi_lock(both()).owner(7).lease(ms(1000)).blocking().acquire().expect("free");
+    // This one lasts.
+    let _beside = a.lock("beside it").owner(7).lease(secs(600)).blocking().acquire().expect("own");
+    let (stand_still, stands_still) = channel();
+    let (go_on, goes_on) = channel::<()>();
+    a.submit(a.ticket(), Request::new(Op::Ping, "plain", "n", 1), move |_| {
+        let _ = stand_still.send(());
+        let _ = goes_on.recv_timeout(secs(60));
+    });
+    stands_still.recv_timeout(secs(20)).expect("the server answers");
+    let (ask, asked) = channel();
+    let (answer, answered) = channel();
+    let (tell, told) = channel();
+    let answered = Mutex::new(answered);
+    oracle::hear(move |heard| {
+        if heard.target == "redlatch::lost" && heard.message.contains("`asked in a group`") {
+            let _ = ask.send(());
+            let _ = tell.send(answered.lock().expect("no hearer panics").recv_timeout(secs(20)));
+        }
+    });
+    let guard = &guard;
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            asked.recv().expect("the loss is reported");
+            let _ = answer.send(guard.ensure().is_err());
+        });
+        eventually(|| guard.ensure().is_err());
+    });
+    assert_eq!(told.recv_timeout(secs(40)), Ok(Ok(true)), "an answer about the group");
+    drop(go_on);
 }

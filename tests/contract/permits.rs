@@ -1,12 +1,16 @@
 //! Semaphores: any client takes and returns permits, and there are never more out than the semaphore has.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use redlatch::ffi::{Border, LEASE_MAX, Op, Request};
 use redlatch::{Client, Error, Holds, Semaphore};
-use redlatch_tests::{Direction, PATIENCE, Proxy, Server, View};
+use redlatch_tests::{Direction, PATIENCE, Proxy, Server, View, ms};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
 
 use super::{eventually, pair, secs};
 
@@ -402,4 +406,107 @@ fn a_client_that_closes_gives_back_the_permits_of_its_guards() {
         drop((guards.1, ids.1));
         assert_eq!(available(), if back { (5, 4) } else { (2, 2) }, "{holds:?}");
     }
+}
+
+fn polled<F: Future + Unpin>(future: &mut F) -> std::task::Poll<F::Output> {
+    std::pin::Pin::new(future).poll(&mut std::task::Context::from_waker(std::task::Waker::noop()))
+}
+
+/// The answers have come, and the callers have not seen them yet.
+#[test]
+fn permits_on_the_way_to_their_callers_go_back_when_the_client_closes() {
+    let (_server, a, b) = pair();
+    let counted = set(&a, 5);
+    let named = a.permit_semaphore("m");
+    named.try_set_permits(5).blocking().expect("answered");
+    let available = || {
+        let count = b.semaphore("n").available().blocking().expect("answered");
+        (count, b.permit_semaphore("m").available().blocking().expect("answered"))
+    };
+    let mut two = counted.acquire(2);
+    let mut with_ids = named.acquire_many(3);
+    let mut rest = counted.drain();
+    assert!(polled(&mut two).is_pending());
+    assert!(polled(&mut with_ids).is_pending());
+    eventually(|| available() == (3, 2));
+    assert!(polled(&mut rest).is_pending());
+    eventually(|| available() == (0, 2));
+    let mut open = a.latch("open").wait();
+    assert!(polled(&mut open).is_pending());
+    let begun = std::time::Instant::now();
+    a.close_blocking(Holds::Release);
+    assert!(begun.elapsed() < secs(4), "it waits for callers that do not ask");
+    assert_eq!(available(), (5, 5));
+    assert!(matches!(polled(&mut two), std::task::Poll::Ready(Err(Error::Closed { .. }))));
+    assert!(matches!(polled(&mut with_ids), std::task::Poll::Ready(Err(Error::Closed { .. }))));
+    assert!(matches!(polled(&mut rest), std::task::Poll::Ready(Err(Error::Closed { .. }))));
+    drop((two, with_ids, rest, open));
+    assert_eq!(available(), (5, 5));
+}
+
+/// A subscriber that is told of the span of a hold, and does not go on before the client has closed.
+struct Stopped {
+    begin: Sender<()>,
+    closed: Mutex<Receiver<()>>,
+}
+
+impl Subscriber for Stopped {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.name() == "redlatch.hold"
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        let _ = self.begin.send(());
+        // The close must not end before.
+        let _ = self.closed.lock().expect("one thread makes spans").recv_timeout(ms(500));
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn event(&self, _: &Event<'_>) {}
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
+}
+
+#[test]
+fn a_client_that_closes_waits_for_a_caller_that_makes_the_guard_of_its_permits() {
+    let (_server, a, b) = pair();
+    let semaphore = set(&a, 5);
+    let (begin, begun) = channel();
+    let (close, closed) = channel();
+    let stopped = Stopped { begin, closed: Mutex::new(closed) };
+    std::thread::scope(|scope| {
+        let taking = || semaphore.acquire(2).blocking();
+        let taken = scope.spawn(move || tracing::subscriber::with_default(stopped, taking));
+        begun.recv_timeout(PATIENCE).expect("the server grants it");
+        a.close_blocking(Holds::Release);
+        let _ = close.send(());
+        drop(taken.join().expect("no panic"));
+    });
+    assert_eq!(b.semaphore("n").available().blocking().expect("answered"), 5);
+}
+
+#[test]
+fn the_first_close_decides_about_permits() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let client = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
+    let semaphore = set(&client, 5);
+    let permit = semaphore.acquire(2).blocking().expect("available");
+    proxy.stall(Direction::ToClient);
+    std::thread::scope(|scope| {
+        // The client ends no earlier than this call.
+        let asked = scope.spawn(|| semaphore.available().blocking());
+        let first = scope.spawn(|| client.close_blocking(Holds::Keep));
+        eventually(|| client.is_closed());
+        let second = scope.spawn(|| client.close_blocking(Holds::Release));
+        // It gives back nothing that the server could tell of.
+        std::thread::sleep(ms(300));
+        proxy.flow();
+        assert!(first.join().is_ok() && second.join().is_ok());
+        let _ = asked.join().expect("no panic");
+    });
+    assert_eq!(server.view().command::<i64>(&["GET", "n"]), 3);
+    permit.keep();
 }

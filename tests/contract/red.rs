@@ -327,3 +327,35 @@ fn an_endless_wait_ends_without_a_majority() {
         assert!(matches!(end, Ok(Err(Error::Unavailable { .. }))), "{gone}: {end:?}");
     }
 }
+
+/// The first of three servers is gone for a while, and the key of another one belongs to other data. Its answer comes
+/// last.
+#[test]
+fn a_wait_goes_on_as_long_as_the_servers_that_are_gone_may_come_back() {
+    let servers: Vec<_> = (0..3).map(|_| Server::start()).collect();
+    let proxy = Proxy::start(&servers[1]);
+    servers[1].view().command::<()>(&["RPUSH", "n", "x"]);
+    let urls = [servers[0].url(), servers[1].url_at(proxy.port()), servers[2].url()];
+    let client = |url: String| Client::connect(&url).expect("a good URL");
+    let members = urls.map(|url| Member { client: client(url), kind: "plain", name: "n".into() });
+    let lock = Client::group(Rule::Majority, members.into()).expect("three different ones");
+    // A server that a client has never reached is not tried again: its error comes at once.
+    servers[0].stop();
+    proxy.retard_replies_to("77777", 1, Duration::from_millis(300));
+    let request = Request {
+        lease: Some(Duration::from_millis(77777)),
+        wait: Some(redlatch_tests::PATIENCE),
+        response_timeout: Some(secs(5)),
+        ..Request::new(Op::Acquire, "plain", "n", 1)
+    };
+    let (sender, answer) = std::sync::mpsc::channel();
+    lock.submit(lock.ticket(), request.clone(), move |answer| drop(sender.send(answer)));
+    eventually(|| proxy.replies().late > 0);
+    proxy.disarm();
+    servers[0].restart();
+    let answer = answer.recv_timeout(redlatch_tests::PATIENCE).expect("it ends").expect("two of three");
+    assert!(answer.done, "it is free");
+    let release = Request { op: Op::Release, hold: answer.number as u64, ..request };
+    lock.run_blocking(release).expect("held");
+    [&servers[0], &servers[2]].into_iter().for_each(nothing_is_left);
+}

@@ -63,6 +63,24 @@ class ShutdownTest extends LockTest {
     }
 
     @Test
+    void every_shutdown_returns_only_once_the_client_has_ended() throws Exception {
+        try (TestServer mortal = TestServer.start()) {
+            RedissonClient leaving = Options.releaseOnShutdown(Redisson.create(RetriedCalls.config(mortal, 120_000, 4, 1000)));
+            leaving.getLock(name).lock();
+            mortal.freeze();
+            CompletableFuture<Void> first = leaving.shutdownAsync().toCompletableFuture();
+            Worker<Object> second = Worker.start(() -> {
+                leaving.shutdown();
+                return mortal.call("EXISTS", name);
+            });
+            Thread.sleep(300); // a call that waits for nothing returns meanwhile
+            mortal.thaw();
+            assertEquals(0L, second.get());
+            first.get(25, SECONDS);
+        }
+    }
+
+    @Test
     void a_lock_of_another_owner_is_left_alone() {
         RedissonClient leaving = Options.releaseOnShutdown(server.connect());
         leaving.getLock(name).lock();

@@ -142,6 +142,20 @@ def test_a_fork_in_the_middle_of_an_acquire_disturbs_neither_parent_nor_child(
             thread.submit(answer.result(timeout=20).release).result()
 
 
+def test_a_child_gives_back_a_permit_of_its_own_that_no_block_has_taken(client: Client, name: str) -> None:
+    semaphore = client.get_semaphore(name)
+    semaphore.try_set_permits(2)
+    with semaphore:
+        pass
+
+    def work() -> int:
+        semaphore.acquire()
+        semaphore.__exit__(None, None, None)
+        return semaphore.available_permits()
+
+    assert in_a_fork(work) == "2"
+
+
 def test_a_childs_copy_of_a_block_gives_no_permit_back(client: Client, name: str) -> None:
     semaphore = client.get_semaphore(name)
     semaphore.try_set_permits(2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 import redlatch
 from eventually import until_true
 from redlatch import Client
+from servers import Server
 from view import View
 
 
@@ -42,6 +45,31 @@ def test_a_block_takes_one_permit(client: Client, stranger: Client, name: str) -
     with pytest.raises(KeyError), semaphore:
         raise KeyError
     assert semaphore.available_permits() == 1
+
+
+def test_a_block_that_sets_its_permits_first_waits_no_longer_than_its_wait(own_server: Server) -> None:
+    with redlatch.connect(own_server.url) as client, own_server.view() as view:
+        client.get_semaphore("n").try_set_permits(1)
+        client.get_semaphore("n").acquire()
+        semaphore = client.get_semaphore("n", permits=1, wait=2)
+        view("CLIENT", "PAUSE", "1500", "ALL")
+        begun = time.monotonic()
+        with pytest.raises(redlatch.NotAcquiredError), semaphore:
+            pass
+        assert time.monotonic() - begun < 3.25
+
+
+def test_a_stack_gives_back_a_permit_that_no_block_has_taken(client: Client, name: str) -> None:
+    semaphore = client.get_semaphore(name)
+    semaphore.try_set_permits(1)
+    for _ in range(2):
+        with contextlib.ExitStack() as stack:
+            semaphore.acquire()
+            stack.push(semaphore)
+            assert semaphore.available_permits() == 0
+        assert semaphore.available_permits() == 1
+        with semaphore:
+            pass
 
 
 def test_a_release_wakes_a_waiter(

@@ -1,20 +1,22 @@
-//! A program that loses a lock while the system has no thread for its callback: `redlatch-threadless URL`. It ends with 0
-//! if the callback runs once the system has one again, or says the defect.
+//! A program that loses locks while the system has no thread for their callbacks: `redlatch-threadless URL FINDER`. It ends
+//! with 0 if all callbacks run at once when the system has threads again, or says the defect.
 
 use std::process::ExitCode;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use redlatch::{Client, Result};
+use redlatch::{BlockingGuard, Client, Result};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// The bytes that are left to it: a quarter of a thread's stack.
 const SPARE: u64 = 512 * 1024;
 const LONG: Duration = Duration::from_secs(20);
+const LOCKS: usize = 3;
 
 fn main() -> ExitCode {
-    let url = std::env::args().nth(1).expect("the argument is a URL");
-    match run(&url) {
+    let words: Vec<String> = std::env::args().collect();
+    let [_, url, finder] = &words[..] else { panic!("the arguments are a URL and a finder") };
+    match run(url, finder) {
         Ok(None) => return ExitCode::SUCCESS,
         Ok(Some(defect)) => println!("{defect}"),
         Err(error) => println!("{error}"),
@@ -23,21 +25,42 @@ fn main() -> ExitCode {
 }
 
 /// Gives the defect.
-fn run(url: &str) -> Result<Option<&'static str>> {
+fn run(url: &str, finder: &str) -> Result<Option<&'static str>> {
     let client = Client::connect(url)?;
-    let guard = client.lock("n").lease(Duration::from_secs(1)).blocking().acquire()?;
+    let take = |at| client.lock(&format!("n{at}")).lease(Duration::from_secs(1)).blocking().acquire();
+    let guards = (0..LOCKS).map(take).collect::<Result<Vec<_>>>()?;
     let (tell, told) = channel();
-    guard.on_lost(move |loss| drop(tell.send(loss)));
+    let ends: Vec<_> = guards.iter().map(|guard| call_back(guard, tell.clone())).collect();
     let without_threads = Limit::set();
     if std::thread::Builder::new().spawn(|| ()).is_ok() {
         return Ok(Some("the limit lets threads begin"));
     }
-    let waiting = tokio::runtime::Builder::new_current_thread().build().expect("this needs no thread");
-    if waiting.block_on(guard.lost()).is_none() {
-        return Ok(Some("the lease does not end"));
+    match finder {
+        "io-thread" => {
+            let waiting = tokio::runtime::Builder::new_current_thread().build().expect("this needs no thread");
+            if guards.iter().any(|guard| waiting.block_on(guard.lost()).is_none()) {
+                return Ok(Some("a lease does not end"));
+            }
+        }
+        // The I/O thread wakes up for it, and is later.
+        "caller" => while guards.iter().any(|guard| guard.ensure().is_ok()) {},
+        _ => return Ok(Some("the finder is `io-thread` or `caller`")),
     }
     drop(without_threads);
-    Ok(told.recv_timeout(LONG).is_err().then_some("the callback does not run"))
+    // Each callback blocks its thread until all of them run.
+    let ran = (0..LOCKS).all(|_| told.recv_timeout(LONG).is_ok());
+    drop(ends);
+    Ok((!ran).then_some("a callback does not run"))
+}
+
+/// The callback says that it runs, and goes on until the result is dropped.
+fn call_back(guard: &BlockingGuard, tell: Sender<()>) -> Sender<()> {
+    let (end, ends): (_, Receiver<()>) = channel();
+    guard.on_lost(move |_| {
+        let _ = tell.send(());
+        let _ = ends.recv();
+    });
+    end
 }
 
 /// The program can map hardly any more memory, so that no new thread gets its stack.

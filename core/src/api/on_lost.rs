@@ -23,11 +23,12 @@ impl OnLost {
     pub fn add(&self, hold: &Hold, callback: Callback) {
         let slot: Slot = Arc::new(Mutex::new(Some(callback)));
         locked(self.0.get_or_init(Box::default)).push(slot.clone());
+        let io = hold.client.io();
         // The client must not keep itself alive by this: it ends even if a guard was kept.
         hold.told(move |end| {
             let Some(callback) = take(&slot) else { return };
             // The callback, and all that it owns, is code of a user: it does not even end on a thread of the client.
-            call_back(move || {
+            call_back(io.as_ref(), move || {
                 if let Err(Error::Lost(loss)) = end {
                     callback(*loss);
                 }

@@ -90,6 +90,8 @@ impl<T> Operation<T> {
     pub fn blocking(self) -> Result<T> {
         blocking::check(|| format!("`{}`", self.request.name));
         assert!(self.running.is_none(), "the operation runs already; await it");
+        // The client does not end before the permits of the result are noted.
+        let _present = self.client.stay();
         let answer = match self.refused {
             Some(error) => Err(error),
             None => {
@@ -124,6 +126,8 @@ impl<T> Future for Operation<T> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<T>> {
         let Operation { client, request, read, refused, running } = self.get_mut();
+        // As in `blocking`.
+        let _present = client.stay();
         let running = running.get_or_insert_with(|| Self::run(client.clone(), request.clone(), refused.take()));
         let answer = ready!(running.as_mut().poll(cx))?;
         Poll::Ready(read(client, request, answer))

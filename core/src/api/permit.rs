@@ -6,6 +6,7 @@ use crate::api::debug;
 use crate::api::guard::{BlockingGuard, Guard};
 use crate::api::spans;
 use crate::base::blocking;
+use crate::base::presence::{Presence, Present};
 use crate::base::scope::Scope;
 use crate::client::Client;
 use crate::client::hold::inherited;
@@ -37,35 +38,39 @@ impl Lent {
     }
 
     pub fn keep(mut self) {
-        let _ = self.take_over();
+        let place = self.place.take();
+        let _ = self.take_over(place);
     }
 
-    /// From now on they are no business of the end of the client, nor of the drop of this.
-    fn take_over(&mut self) -> Result<()> {
-        let place = self.place.take();
+    /// From now on they are no business of the end of the client. They can go back until the drop of the result.
+    fn take_over(&self, place: Option<usize>) -> Result<Present<&Presence>> {
         inherited(self.process, &self.release)?;
-        match place.is_some_and(|place| self.client.lends_no_more(place)) {
-            true => Ok(()),
-            false => Err(Error::Closed { server: self.client.server() }),
-        }
+        let present = place.and_then(|place| self.client.lends_no_more(place));
+        present.ok_or_else(|| Error::Closed { server: self.client.server() })
     }
 
     pub async fn give_back(mut self) -> Result<Answer> {
-        self.take_over()?;
-        self.scope.around(self.client.run(self.release.clone())).await
+        let place = self.place.take();
+        let running = {
+            let _present = self.take_over(place)?;
+            self.scope.enter(|| self.client.begin(self.release.clone()))
+        };
+        self.scope.around(running.end()).await
     }
 
     #[track_caller]
     pub fn give_back_blocking(mut self) -> Result<Answer> {
         blocking::check(|| format!("`{}`", self.release.name));
-        self.take_over()?;
+        let place = self.place.take();
+        let _present = self.take_over(place)?;
         self.scope.enter(|| self.client.run_blocking(self.release.clone()))
     }
 }
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        if self.place.is_some() && self.take_over().is_ok() {
+        let place = self.place.take();
+        if let (Some(_), Ok(_present)) = (place, self.take_over(place)) {
             self.scope.enter(|| self.client.give_up(self.release.clone()));
         }
     }
@@ -105,7 +110,8 @@ impl Permit {
     }
 
     /// Keeps the permit out, even beyond the end of this process: a later call gives it back by this id, or its lease
-    /// ends.
+    /// ends. After [`crate::Client::close`] with [`crate::Holds::Release`] there is nothing to keep: the client has given the
+    /// permit back.
     pub fn keep(self) -> PermitId {
         self.lent.keep();
         self.id

@@ -40,7 +40,9 @@ impl SemaphorePermit {
         &self.0.release.name
     }
 
-    /// Keeps the permits out, even beyond the end of this process: a [`crate::Semaphore::release`] gives them back.
+    /// Keeps the permits out, even beyond the end of this process: a [`crate::Semaphore::release`] gives them back. After
+    /// [`crate::Client::close`] with [`crate::Holds::Release`] there is nothing to keep: the client has given them back, and a
+    /// release would add permits.
     pub fn keep(self) {
         self.0.keep();
     }

@@ -9,7 +9,6 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::sleep;
 
-use crate::base::io_thread;
 use crate::base::process::PerProcess;
 use crate::base::tasks::boxed;
 
@@ -29,14 +28,14 @@ struct Callbacks {
 struct State {
     waiting: VecDeque<Callback>,
     threads: usize,
-    /// An I/O thread is going to ask the system for a thread again.
+    /// An I/O thread is going to ask the system for threads again.
     is_tried_again: bool,
 }
 
-/// The pause before the next question for a thread; the end of the I/O thread ends it too.
-struct Pause(&'static Callbacks);
+/// The pause before the next questions for threads; the end of the I/O thread ends it too.
+struct Asking(&'static Callbacks);
 
-impl Drop for Pause {
+impl Drop for Asking {
     fn drop(&mut self) {
         self.0.state().is_tried_again = false;
     }
@@ -44,15 +43,17 @@ impl Drop for Pause {
 
 static CALLBACKS: PerProcess<Callbacks> = PerProcess::new();
 
-/// Runs `callback` on a thread of its own, at once unless 64 others run. A panic ends the callback only.
-pub fn call_back(callback: impl FnOnce() + Send + 'static) {
-    CALLBACKS.get(Callbacks::default).add(Box::new(callback));
+/// Runs `callback` on a thread of its own, at once unless 64 others run. A panic ends the callback only. If the system has
+/// no thread, the runtime of `io`, an I/O thread, asks again a little later, and so does the next callback.
+pub fn call_back(io: Option<&Handle>, callback: impl FnOnce() + Send + 'static) {
+    CALLBACKS.get(Callbacks::default).add(io, Box::new(callback));
 }
 
 impl Callbacks {
-    fn add(&'static self, callback: Callback) {
+    fn add(&'static self, io: Option<&Handle>, callback: Callback) {
         self.state().waiting.push_back(callback);
         if let Err(error) = self.start() {
+            io.inspect(|io| self.try_again(io));
             tracing::warn!(
                 target: "redlatch::callbacks",
                 "the system gives no thread for a callback, which waits for one: {error}"
@@ -60,8 +61,7 @@ impl Callbacks {
         }
     }
 
-    /// Starts a thread for a callback that waits. If the system has none, the I/O thread tries again a little later, and
-    /// any thread at its next callback.
+    /// Starts a thread for a callback that waits.
     fn start(&'static self) -> std::io::Result<()> {
         {
             let mut state = self.state();
@@ -73,22 +73,24 @@ impl Callbacks {
         }
         let Err(error) = Builder::new().name("redlatch-callback".into()).spawn(|| self.run()) else { return Ok(()) };
         self.state().threads -= 1;
-        // At the end of a client its thread has no runtime any more.
-        if let (Ok(runtime), true) = (Handle::try_current(), io_thread::is_here()) {
-            self.try_again(&runtime);
-        }
         Err(error)
     }
 
-    fn try_again(&'static self, runtime: &Handle) {
+    /// Starts a thread for each callback that waits, after a pause, and so on until the system has them all.
+    fn try_again(&'static self, io: &Handle) {
         if std::mem::replace(&mut self.state().is_tried_again, true) {
             return;
         }
-        let pause = Pause(self);
-        runtime.spawn(boxed(async move {
+        let asking = Asking(self);
+        let again = io.clone();
+        io.spawn(boxed(async move {
             sleep(PAUSE).await;
-            drop(pause);
-            let _ = self.start();
+            // A callback that gets no thread from now on begins anew.
+            drop(asking);
+            let waiting = self.state().waiting.len();
+            if (0..waiting).any(|_| self.start().is_err()) {
+                self.try_again(&again);
+            }
         }));
     }
 
@@ -125,14 +127,14 @@ mod tests {
         let (tell_first, first_hears) = channel::<()>();
         let (tell, hears) = channel();
         let told = tell.clone();
-        call_back(move || {
+        call_back(None, move || {
             let heard = first_hears.recv_timeout(Duration::from_secs(20));
             let _ = told.send(heard.is_ok());
         });
         for _ in 0..3 * MOST {
-            call_back(|| std::panic::resume_unwind(Box::new("a callback may")));
+            call_back(None, || std::panic::resume_unwind(Box::new("a callback may")));
         }
-        call_back(move || {
+        call_back(None, move || {
             let _ = tell_first.send(());
         });
         assert_eq!(hears.recv_timeout(Duration::from_secs(20)), Ok(true));

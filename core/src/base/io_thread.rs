@@ -80,6 +80,11 @@ impl IoThread {
         self.runtime.get().is_some()
     }
 
+    /// The thread's runtime, which does not keep the thread alive. `None`: the thread has not started.
+    pub fn runtime(&self) -> Option<&Handle> {
+        self.runtime.get()
+    }
+
     /// Ends the thread, now or as soon as it has started.
     pub fn stop(&self) {
         self.stop.notify_one();

@@ -18,6 +18,28 @@ pub struct Hold {
     released: bool,
 }
 
+/// All that a look at a hold needs: a caller that has the hold under a lock looks outside of it, because the program's
+/// subscriber may be told of a loss then.
+pub struct Sight {
+    client: Client,
+    hold: u64,
+    process: u32,
+}
+
+impl Sight {
+    pub fn look(&self) -> Look {
+        if self.process == id() { self.client.look(self.hold) } else { Look::Gone }
+    }
+
+    pub fn is_held(&self) -> bool {
+        self.look().is_held()
+    }
+
+    pub fn abandon(&self) -> bool {
+        self.process == id() && self.client.abandon(self.hold)
+    }
+}
+
 impl Hold {
     /// The hold that the acquire `request` has `taken`. `op` gives it back.
     pub fn new(client: Client, op: Op, request: Request, taken: &Answer) -> Self {
@@ -44,12 +66,8 @@ impl Hold {
         self.check().map_or(Look::Gone, |()| self.client.look(self.release.hold))
     }
 
-    pub fn is_held(&self) -> bool {
-        self.look().is_held()
-    }
-
-    pub fn abandon(&self) -> bool {
-        self.check().is_ok() && self.client.abandon(self.release.hold)
+    pub fn sight(&self) -> Sight {
+        Sight { client: self.client.unattended(), hold: self.release.hold, process: self.process }
     }
 
     /// Waits for the end of this hold. The future does not need the hold.

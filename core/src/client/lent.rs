@@ -42,3 +42,21 @@ impl LentPermits {
         self.0.lock().expect("nothing panics while it is held")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::client::Client;
+    use crate::request::{Op, Request};
+
+    #[test]
+    fn a_client_does_not_end_between_the_last_moment_of_permits_and_their_way_back() {
+        let client = Client::connect("redis://127.0.0.1:1").expect("a good URL");
+        let release = Request { numbers: vec![1], ..Request::new(Op::GiveBack, "semaphore", "n", 1) };
+        let place = client.lends(&release).expect("it is open");
+        let present = client.lends_no_more(place).expect("they are noted");
+        let state = client.state().expect("random numbers");
+        assert!(state.io.presence.close() && !state.io.presence.shut_if_empty(), "the permits cannot go back");
+        drop(present);
+        assert!(state.io.presence.shut_if_empty() && client.lends_no_more(place).is_none());
+    }
+}

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
 use once_cell::race::OnceBox;
+use tokio::runtime::Handle;
 
 use crate::base::blocking;
 use crate::base::clock::Instant;
@@ -19,6 +20,7 @@ use crate::config::Config;
 use crate::config::login::Credentials;
 use crate::engine::Engine;
 use crate::engine::departures::Departure;
+use crate::redis::kinds;
 use crate::request::error::{Error, Loss, Result};
 use crate::request::{Answer, Look, Op, Request};
 
@@ -167,6 +169,11 @@ impl Client {
         state.as_ref().map_err(Error::clone)
     }
 
+    /// The runtime of the client's I/O thread in this process. `None`: the thread has not started.
+    pub(crate) fn io(&self) -> Option<Handle> {
+        self.state.made()?.as_ref().ok()?.io.runtime().cloned()
+    }
+
     fn engine(&self) -> Result<&dyn Engine> {
         match &self.group {
             Some(group) => Ok(group),
@@ -202,8 +209,20 @@ impl Client {
     }
 
     /// Forgets such permits, see [`lent::LentPermits::remove`].
-    pub(crate) fn lends_no_more(&self, place: usize) -> bool {
+    fn forget_lent(&self, place: usize) -> bool {
         self.state().is_ok_and(|state| state.lent.remove(place))
+    }
+
+    /// Forgets such permits for a caller that gives them back before the drop of the result: the client does not end
+    /// before. `None`: the client has ended, or its end gives them back.
+    pub(crate) fn lends_no_more(&self, place: usize) -> Option<Present<&Presence>> {
+        let present = self.stay()?;
+        self.forget_lent(place).then_some(present)
+    }
+
+    /// Lets the caller in. The client does not end before the drop of the result. `None`: it has ended.
+    pub(crate) fn stay(&self) -> Option<Present<&Presence>> {
+        self.state().ok()?.io.presence.enter(true)
     }
 
     /// The lease of holds that the watchdog renews.
@@ -291,9 +310,14 @@ impl Client {
     /// Dropping the future cancels the request. If the request took a lock or permits meanwhile, the client gives them
     /// back.
     pub(crate) async fn run(&self, request: Request) -> Result<Answer> {
+        self.begin(request).end().await
+    }
+
+    /// Begins to carry out a request, as [`Client::run`].
+    pub(crate) fn begin(&self, request: Request) -> Running {
         let (sender, receiver) = tokio::sync::oneshot::channel();
-        let mut running = Running { client: self.clone(), ticket: self.ticket(), request: request.clone(), receiver };
-        let orphan = (self.unattended(), request.clone());
+        let running = Running { client: self.clone(), ticket: self.ticket(), receiver };
+        let caller = (self.unattended(), request.clone());
         let state = self.state();
         // The client does not end before a lock that it took for a caller that is gone is on its way back.
         let present = match request.op {
@@ -301,26 +325,10 @@ impl Client {
             _ => None,
         };
         self.submit_to(state, running.ticket, request, move |result| {
-            if let Err(result) = sender.send(result) {
-                orphan.0.give_back(&orphan.1, result);
-            }
+            drop(sender.send(Arriving::new(caller, result)));
             drop(present);
         });
-        let result = (&mut running.receiver).await;
-        result.unwrap_or_else(|_| Err(Error::Closed { server: self.server() }))
-    }
-
-    /// Releases the lock that an acquire took for a caller that is gone, or the permits that a drain took.
-    fn give_back(&self, request: &Request, result: Result<Answer>) {
-        match (request.op, result) {
-            (Op::Acquire, Ok(Answer { done: true, number, .. })) => {
-                self.give_up(Request { op: Op::GiveBack, hold: number as u64, ..request.clone() });
-            }
-            (Op::Drain, Ok(Answer { number: permits @ 1.., .. })) => {
-                self.give_up(Request { op: Op::GiveBack, numbers: vec![permits], ..request.clone() });
-            }
-            _ => {}
-        }
+        running
     }
 
     /// Hands over a release whose caller is gone: its outcome is not reported.
@@ -425,10 +433,7 @@ impl Client {
     /// Ends the client, and drops `told` when it has ended.
     pub(crate) fn begin_to_close(&self, holds: Holds, told: impl Send + 'static) {
         if let (Ok(state), None) = (self.state(), &self.group) {
-            if holds == Holds::Release {
-                state.lent.take_all().into_iter().for_each(|release| self.give_up(release));
-            }
-            state.close(holds, told);
+            state.close(holds, |release| self.give_up(release), told);
         }
     }
 
@@ -470,24 +475,91 @@ impl Debug for Client {
 }
 
 /// A request whose caller waits for its end, or goes away.
-struct Running {
+pub(crate) struct Running {
     client: Client,
     ticket: u64,
-    request: Request,
-    receiver: tokio::sync::oneshot::Receiver<Result<Answer>>,
+    receiver: tokio::sync::oneshot::Receiver<Arriving>,
+}
+
+impl Running {
+    /// Waits for the end.
+    pub(crate) async fn end(mut self) -> Result<Answer> {
+        let arriving = (&mut self.receiver).await;
+        arriving.map_or_else(|_| Err(Error::Closed { server: self.client.server() }), Arriving::arrive)
+    }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        if self.receiver.is_terminated() {
-            return;
-        }
-        // A result that comes from now on goes back to the sender, which releases it. A result that has come already is
-        // released here.
-        self.receiver.close();
-        match self.receiver.try_recv() {
-            Ok(result) => self.client.give_back(&self.request, result),
-            Err(_) => self.client.cancel(self.ticket),
+        if !self.receiver.is_terminated() {
+            // A result that has come is dropped with the receiver, and one that comes from now on by its sender.
+            self.client.cancel(self.ticket);
         }
     }
+}
+
+/// A result on the way to its caller. Its drop, for a caller that is gone, gives back the lock or the permits that the
+/// request took. The end of the client gives permits back before: their caller may not ask for its result.
+struct Arriving {
+    client: Client,
+    result: Result<Answer>,
+    /// The request that gives back what was taken.
+    back: Option<Request>,
+    /// Where the client has noted permits for its end.
+    place: Option<usize>,
+}
+
+impl Arriving {
+    /// Only for a caller that is inside the client.
+    fn new((client, request): (Client, Request), result: Result<Answer>) -> Self {
+        let back = match (request.op, &result) {
+            (Op::Acquire, Ok(Answer { done: true, number, .. })) => {
+                Some(Request { op: Op::GiveBack, hold: *number as u64, ..request })
+            }
+            (Op::Drain, Ok(Answer { number: permits @ 1.., .. })) => {
+                Some(Request { op: Op::GiveBack, numbers: vec![*permits], ..request })
+            }
+            _ => None,
+        };
+        let mut arriving = Arriving { client, result, back, place: None };
+        if let Some(permits) = arriving.back.take_if(|back| are_permits(back)) {
+            arriving.place = arriving.client.lends(&permits);
+            match arriving.place {
+                Some(_) => arriving.back = Some(permits),
+                None => {
+                    arriving.client.give_up(permits);
+                    arriving.result = Err(arriving.closed());
+                }
+            }
+        }
+        arriving
+    }
+
+    /// Gives the result to its caller, which stays in the client until it has noted its permits.
+    fn arrive(mut self) -> Result<Answer> {
+        self.back = None;
+        match self.place {
+            Some(place) if !self.client.forget_lent(place) => Err(self.closed()),
+            _ => std::mem::replace(&mut self.result, Err(Error::Cancelled)),
+        }
+    }
+
+    fn closed(&self) -> Error {
+        Error::Closed { server: self.client.server() }
+    }
+}
+
+impl Drop for Arriving {
+    fn drop(&mut self) {
+        let Some(back) = self.back.take() else { return };
+        let present = self.place.map_or_else(|| self.client.stay(), |place| self.client.lends_no_more(place));
+        if present.is_some() {
+            self.client.give_up(back);
+        }
+    }
+}
+
+/// Tells whether this gives permits back that are no hold. A latch has none.
+fn are_permits(back: &Request) -> bool {
+    !back.numbers.is_empty() && kinds::find(back.kind).is_some_and(|row| !row.traits.held)
 }

@@ -15,6 +15,7 @@ use crate::client::group::{GroupHold, Holding};
 use crate::client::lent::LentPermits;
 use crate::config::Config;
 use crate::redis::Redis;
+use crate::request::Request;
 use crate::request::error::{Error, Result, Source};
 
 pub struct ClientState {
@@ -78,7 +79,10 @@ impl ClientState {
         }
         let ended = Arc::downgrade(&self.redis);
         let groups = Arc::downgrade(&self.groups);
+        let closers = self.closers.clone();
         let end = move || {
+            // The thread may have died: then no task of a close tells its caller any more.
+            let _telling = Telling(closers);
             ended.upgrade().inspect(|redis| redis.end());
             groups.upgrade().inspect(|groups| forget_all(groups));
         };
@@ -115,11 +119,15 @@ impl ClientState {
         let _ = flushed.recv_timeout(until.saturating_duration_since(Instant::now()));
     }
 
-    /// As [`crate::Client::close`]; drops `told` when the client has ended, whichever call ends it.
-    pub fn close(&self, holds: Holds, told: impl Send + 'static) {
+    /// As [`crate::Client::close`]; drops `told` when the client has ended, whichever call ends it. Permits go back by
+    /// `give_up`.
+    pub fn close(&self, holds: Holds, give_up: impl Fn(Request), told: impl Send + 'static) {
         self.closers.add(Box::new(told));
         if !self.io.presence.close() {
             return;
+        }
+        if holds == Holds::Release {
+            self.lent.take_all().into_iter().for_each(give_up);
         }
         self.redis.end_waits();
         self.groups().close();
@@ -129,7 +137,7 @@ impl ClientState {
         let is_empty = self.io.presence.shut_if_empty();
         // A caller that is inside may be about to start the I/O thread. If the system refuses the thread, that caller
         // gets an error and holds nothing.
-        let end = End { redis: self.redis.clone(), closers: self.closers.clone() };
+        let end = End { redis: self.redis.clone(), _telling: Telling(self.closers.clone()) };
         if self.io.is_started() || (!is_empty && self.start().is_ok()) {
             let held = if holds == Holds::Release { held } else { Vec::new() };
             drop(self.io.spawn(async move {
@@ -143,14 +151,22 @@ impl ClientState {
 /// The end of a client: its drop is the last step, even if the I/O thread has ended before.
 struct End {
     redis: Arc<Redis>,
-    closers: Arc<Closers>,
+    _telling: Telling,
 }
 
 impl Drop for End {
     fn drop(&mut self) {
         self.redis.io.stop();
         self.redis.link.close();
-        self.closers.tell();
+    }
+}
+
+/// Tells all closers when it is dropped, by a panic too.
+struct Telling(Arc<Closers>);
+
+impl Drop for Telling {
+    fn drop(&mut self) {
+        self.0.tell();
     }
 }
 
@@ -234,6 +250,22 @@ mod tests {
         }
         assert_eq!(state.groups().latest(&of), None);
         assert!(state.groups().all().is_empty());
-        state.close(Holds::Keep, ());
+        state.close(Holds::Keep, drop, ());
+    }
+
+    #[test]
+    fn a_client_whose_thread_has_died_is_closed_at_once() {
+        let state =
+            ClientState::new(&Config::from_url("redis://127.0.0.1:1").expect("a good URL")).expect("random numbers");
+        state.start().expect("the system gives a thread");
+        // As a panic does, this ends the thread without a close.
+        state.io.stop();
+        while !state.io.presence.is_closing() {
+            std::thread::yield_now();
+        }
+        let (told, closed) = sync_channel::<()>(0);
+        state.close(Holds::Release, drop, told);
+        let end = closed.recv_timeout(Duration::from_secs(20));
+        assert_eq!(end, Err(std::sync::mpsc::RecvTimeoutError::Disconnected), "it waits for ever");
     }
 }

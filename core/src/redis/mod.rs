@@ -15,7 +15,7 @@ use crate::config::Config;
 use crate::engine::WINDOW;
 use crate::engine::departures::{Departure, Departures};
 use crate::engine::gate::Gates;
-use crate::engine::holds::Holds;
+use crate::engine::holds::{Ended, Holds};
 use crate::engine::loss_listeners::LossListeners;
 use crate::redis::inbox::Inbox;
 use crate::redis::link::wakes::Wakes;
@@ -89,8 +89,9 @@ impl Redis {
         })
     }
 
-    /// Runs `work` on the holds. Then it reports the holds that ended in it, and wakes the watchdog if a check is due
-    /// before it wakes by itself. Never call it inside itself; inside `lines` only for work that ends no hold.
+    /// Runs `work` on the holds. Then it tells of the holds that ended in it, and wakes the watchdog if a check is due
+    /// before it wakes by itself. The reports for the log come last: the program's subscriber may be slow, or panic. Never
+    /// call it inside itself; inside `lines` only for work that ends no hold.
     pub fn holds<T>(self: &Arc<Self>, work: impl FnOnce(&mut Holds) -> T) -> T {
         let mut holds = self.holds.lock().expect("nothing panics while it is held");
         let result = work(&mut holds);
@@ -100,8 +101,7 @@ impl Redis {
         if calls {
             self.earlier.notify_one();
         }
-        for ended in ended {
-            ended.say();
+        for ended in &ended {
             if ended.loss.is_some() {
                 // A waiter behind a lost hold must not wait for a pass.
                 let kinds::KindRow { traits, .. } = kinds::find(ended.claim.kind).expect("it was acquired");
@@ -111,8 +111,9 @@ impl Redis {
                     redis.lines().change(&key, Instant::now(), |line| line.pace.hurry(Instant::now()))
                 });
             }
-            self.loss_listeners.tell(ended.number, ended.loss);
+            self.loss_listeners.tell(ended.number, ended.loss.clone());
         }
+        ended.iter().for_each(Ended::say);
         result
     }
 
@@ -290,11 +291,11 @@ impl Drop for Redis {
             holds.close(Instant::now());
             holds.take_ended()
         };
-        for ended in ended {
-            ended.say();
-            self.loss_listeners.tell(ended.number, ended.loss);
+        for ended in &ended {
+            self.loss_listeners.tell(ended.number, ended.loss.clone());
         }
         self.dismiss();
+        ended.iter().for_each(Ended::say);
         tracing::trace!(target: "redlatch::belief", change = "over", client = &*self.uuid);
     }
 }

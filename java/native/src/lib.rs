@@ -121,7 +121,8 @@ fn added(env: &mut Env, client: redlatch::Result<redlatch::Client>) -> Result<jl
     }
 }
 
-/// Closes a client and forgets its number; with `release` its holds are given back first.
+/// Closes a client and then forgets its number; with `release` its holds are given back first. A second call meanwhile
+/// waits for the same end.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_redlatch_internal_Native_close<'a>(
     mut env: EnvUnowned<'a>,
@@ -130,8 +131,9 @@ pub extern "system" fn Java_io_redlatch_internal_Native_close<'a>(
     release: jboolean,
 ) {
     env.with_env(|_| -> Result<()> {
-        if let Some(client) = clients::remove(client) {
-            client.close_blocking(if release { redlatch::Holds::Release } else { redlatch::Holds::Keep });
+        if let Ok(open) = clients::get(client) {
+            open.close_blocking(if release { redlatch::Holds::Release } else { redlatch::Holds::Keep });
+            drop(clients::remove(client));
         }
         Ok(())
     })

@@ -18,8 +18,9 @@ use crate::pending::{Meaning, Pending};
 
 type Times = (Option<f64>, Option<f64>);
 
-/// The lower half of a number.
-const COUNT: u64 = u32::MAX as u64;
+/// The parts of the number of [`Blocks`].
+const INSIDE: u64 = u16::MAX as u64;
+const INHERITED: u64 = INSIDE << u16::BITS;
 
 /// A lock, semaphore or latch, which the server knows by its name.
 #[pyclass(subclass, frozen, module = "redlatch._redlatch")]
@@ -129,13 +130,11 @@ impl Object {
 /// it and the block.
 #[pyclass(extends = Object, subclass, frozen, module = "redlatch._redlatch")]
 pub struct Permits {
-    /// How long a block waits for its permit.
-    wait: Option<Duration>,
     inside: Blocks,
 }
 
-/// The number of blocks that are inside, of the threads of one process: its child by a fork has copies of them, and no
-/// permits.
+/// The number of blocks that are inside, of the threads of one process. A child by a fork has copies of them, and no
+/// permits: it counts them apart from its own.
 struct Blocks(AtomicU64);
 
 impl Blocks {
@@ -144,47 +143,53 @@ impl Blocks {
         let _ = self.0.fetch_update(SeqCst, SeqCst, one_more);
     }
 
-    /// False: the block is that of the process that forked this one.
+    /// False: the block is that of the process that forked this one. A permit that no block has taken belongs to its
+    /// caller.
     fn leave(&self) -> bool {
-        let one_less = |state| (Self::own(state) & COUNT > 0).then(|| Self::own(state) - 1);
-        self.0.fetch_update(SeqCst, SeqCst, one_less).is_ok()
+        let one_less = |state| match Self::own(state) {
+            own if own & INSIDE > 0 => Some(own - 1),
+            own if own & INHERITED > 0 => Some(own - (INSIDE + 1)),
+            _ => None,
+        };
+        let before = self.0.fetch_update(SeqCst, SeqCst, one_less);
+        before.is_err() || before.is_ok_and(|state| Self::own(state) & INSIDE > 0)
     }
 
-    /// The process in the upper half, and the number in the lower one.
+    /// The process in the upper half. In the lower half the number of its blocks, below that of the blocks that it has
+    /// copies of.
     fn own(state: u64) -> u64 {
-        let process = u64::from(std::process::id()) << COUNT.count_ones();
-        if state & !COUNT == process { state } else { process }
+        let process = u64::from(std::process::id()) << u32::BITS;
+        let is_own = state & !(INHERITED | INSIDE) == process;
+        let inherited = ((state & INHERITED) >> u16::BITS) + (state & INSIDE);
+        if is_own { state } else { process | inherited.min(INSIDE) << u16::BITS }
     }
 }
 
 #[pymethods]
 impl Permits {
     #[new]
-    fn new(
-        py: Python<'_>,
-        client: &Client,
-        what: (String, String),
-        wait: Option<f64>,
-    ) -> PyResult<PyClassInitializer<Self>> {
-        let wait = outcome::duration(wait).map_err(|error| outcome::exception(py, &error, &what.1))?;
+    fn new(py: Python<'_>, client: &Client, what: (String, String)) -> PyResult<PyClassInitializer<Self>> {
         Ok(PyClassInitializer::from(Object::of(py, client, what, Vec::new())?)
-            .add_subclass(Permits { wait, inside: Blocks(AtomicU64::new(0)) }))
+            .add_subclass(Permits { inside: Blocks(AtomicU64::new(0)) }))
     }
 
     /// Takes one permit. Raises NotAcquiredError when the `wait` of `get_semaphore` ends.
     fn __enter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
         // This runs Python code, so it comes before the acquire.
-        let may_wait: bool = slf.call_method0(intern!(slf.py(), "_prepare"))?.extract()?;
+        let prepared = slf.call_method0(intern!(slf.py(), "_prepare"))?;
+        let (left, may_wait): (Option<f64>, bool) = prepared.extract()?;
+        let shown = slf.as_super().get().named.shown();
+        let left = outcome::duration(left).map_err(|error| outcome::exception(slf.py(), &error, shown))?;
         let this = slf.get();
-        let wait = if may_wait { this.wait } else { Some(Duration::ZERO) };
+        let wait = if may_wait { left } else { Some(Duration::ZERO) };
         match this.run(slf, Op::Acquire, wait)? {
             Ok(Answer { done: true, .. }) => {
                 this.inside.enter();
                 Ok(slf.clone())
             }
-            Ok(_) if wait != this.wait => Err(PyErr::from_value(slf.call_method0(intern!(slf.py(), "_would_block"))?)),
+            Ok(_) if wait != left => Err(PyErr::from_value(slf.call_method0(intern!(slf.py(), "_would_block"))?)),
             Ok(_) => Err(PyErr::from_value(slf.call_method0(intern!(slf.py(), "_not_entered"))?)),
-            Err(error) => Err(outcome::exception(slf.py(), &error, slf.as_super().get().named.shown())),
+            Err(error) => Err(outcome::exception(slf.py(), &error, shown)),
         }
     }
 

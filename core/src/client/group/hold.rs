@@ -1,7 +1,7 @@
 //! A hold of a group: the holds of its members, as many as it has.
 
 use std::cmp::Reverse;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
@@ -13,11 +13,13 @@ use super::GIVING_BACK;
 use crate::base::clock::Instant;
 use crate::base::scope::{Scope, UnkeptScope};
 use crate::base::tasks::boxed;
-use crate::client::hold::Hold;
+use crate::client::hold::{Hold, Sight};
 use crate::request::error::{Error, Loss, LostReason, Result};
 use crate::request::owner::OwnerField;
 use crate::request::{Answer, Look, Op, Request};
 
+/// It looks at its parts while they are not locked: a look may report a loss to the program's subscriber, which may ask
+/// about this hold.
 pub struct GroupHold {
     parts: Mutex<Vec<Option<Hold>>>,
     /// The number of parts that may be missing.
@@ -30,6 +32,10 @@ pub struct GroupHold {
     scope: OnceLock<UnkeptScope>,
     /// The program lets it end with its lease. It changes while `parts` is locked.
     kept: AtomicBool,
+    /// The number of parts that came late. It changes while `parts` is locked.
+    late: AtomicUsize,
+    /// A caller has seen too few parts: none comes any more. It changes while `parts` is locked.
+    seen_lost: AtomicBool,
 }
 
 #[derive(Clone)]
@@ -61,14 +67,31 @@ impl GroupHold {
             phase: watch::Sender::new(Phase::Kept),
             scope: OnceLock::new(),
             kept: AtomicBool::new(false),
+            late: AtomicUsize::new(0),
+            seen_lost: AtomicBool::new(false),
         }
     }
 
     pub fn look(&self) -> Look {
-        self.look_at(&self.parts())
+        loop {
+            let (late, sights) = {
+                let parts = self.parts();
+                (self.late.load(Relaxed), sights(&parts))
+            };
+            let look = self.look_at(&sights);
+            if look.is_held() {
+                return look;
+            }
+            let _parts = self.parts();
+            // A part that has come meanwhile counts.
+            if late == self.late.load(Relaxed) {
+                self.seen_lost.store(true, Relaxed);
+                return look;
+            }
+        }
     }
 
-    fn look_at(&self, parts: &[Option<Hold>]) -> Look {
+    fn look_at(&self, parts: &[Option<Sight>]) -> Look {
         let mut times: Vec<Duration> = Vec::new();
         let mut losses: Vec<Loss> = Vec::new();
         for part in parts.iter().flatten() {
@@ -80,7 +103,7 @@ impl GroupHold {
         }
         times.sort_unstable();
         // The group is held as long as enough parts are: until the first of the longest parts ends.
-        let Some(at) = times.len().checked_sub(self.need(parts)) else {
+        let Some(at) = times.len().checked_sub(parts.len() - self.spare) else {
             // The loss after which too few parts were held: later ones change nothing.
             losses.sort_by_key(|loss| Reverse(loss.noticed));
             let missing = parts.len() - times.len() - losses.len();
@@ -88,13 +111,14 @@ impl GroupHold {
             return losses.into_iter().take(decisive).next_back().map_or(Look::Gone, Look::Lost);
         };
         match *self.phase.borrow() {
-            Phase::Closed(since) => self.closed(parts, since),
+            Phase::Closed(since) => self.closed(since),
             _ => Look::Held { remaining: times[at] },
         }
     }
 
     /// The loss of a hold by the end of its client, of which enough parts are held.
-    fn closed(&self, parts: &[Option<Hold>], since: Instant) -> Look {
+    fn closed(&self, since: Instant) -> Look {
+        let parts = self.parts();
         let Some(part) = parts.iter().flatten().next() else { return Look::Gone };
         let owner = OwnerField(&part.client.id(), part.release.owner).to_string();
         Look::Lost(Loss {
@@ -139,8 +163,10 @@ impl GroupHold {
                 Phase::Released(Some(loss)) => return Err(Error::Lost(loss)),
             }
             // The watch begins before the look: one of the two sees an end that comes in between.
+            let watches: Vec<_> =
+                self.parts().iter().flatten().map(|part| (part.sight(), boxed(part.watched()))).collect();
             let mut ends: JoinSet<_> =
-                self.parts().iter().flatten().filter(|part| part.is_held()).map(|part| boxed(part.watched())).collect();
+                watches.into_iter().filter(|(part, _)| part.is_held()).map(|(_, watched)| watched).collect();
             match self.look() {
                 Look::Held { .. } => {}
                 Look::Lost(loss) => return Err(Error::Lost(Box::new(loss))),
@@ -176,14 +202,17 @@ impl GroupHold {
     /// Notes that no caller can release the hold: the watchdog renews its parts no longer, and the group adds none.
     /// False: the watchdog renewed no part.
     pub fn abandon(&self) -> bool {
-        let parts = self.parts();
-        self.phase.send_if_modified(|phase| {
-            let was_kept = phase.is_kept();
-            if was_kept {
-                *phase = Phase::Abandoned;
-            }
-            was_kept
-        });
+        let parts = {
+            let parts = self.parts();
+            self.phase.send_if_modified(|phase| {
+                let was_kept = phase.is_kept();
+                if was_kept {
+                    *phase = Phase::Abandoned;
+                }
+                was_kept
+            });
+            sights(&parts)
+        };
         let mut was_renewed = false;
         for part in parts.iter().flatten() {
             was_renewed |= part.abandon();
@@ -259,15 +288,21 @@ impl GroupHold {
 
     /// The members that have no hold now. A lost part keeps its loss until another part replaces it.
     pub fn missing(&self) -> Vec<usize> {
-        let missing = |part: &Option<Hold>| !part.as_ref().is_some_and(Hold::is_held);
-        self.parts().iter().enumerate().filter(|(_, part)| missing(part)).map(|(i, _)| i).collect()
+        let parts = sights(&self.parts());
+        let missing = |part: &Option<Sight>| !part.as_ref().is_some_and(Sight::is_held);
+        parts.iter().enumerate().filter(|(_, part)| missing(part)).map(|(i, _)| i).collect()
     }
 
     /// Adds the hold of a member that was missing; drops it if the group has ended meanwhile. A lost hold stays lost:
     /// since its loss, other owners may have had the lock.
     pub fn add(&self, member: usize, mut part: Hold) {
+        // With this part, which is held already, as many are held as now: if one of them is lost before the next line,
+        // this part still counts.
+        if !self.look().is_held() {
+            return drop(part);
+        }
         let mut parts = self.parts();
-        if !self.phase.borrow().is_kept() || !self.look_at(&parts).is_held() {
+        if !self.phase.borrow().is_kept() || self.seen_lost.load(Relaxed) {
             drop(parts);
             return drop(part);
         }
@@ -276,6 +311,7 @@ impl GroupHold {
             part.note_kept();
         }
         let before = parts[member].replace(part);
+        self.late.fetch_add(1, Relaxed);
         self.phase.send_modify(|_| ());
         drop(parts);
         drop(before);
@@ -302,6 +338,10 @@ impl GroupHold {
     fn parts(&self) -> MutexGuard<'_, Vec<Option<Hold>>> {
         self.parts.lock().expect("nothing panics while it is held")
     }
+}
+
+fn sights(parts: &[Option<Hold>]) -> Vec<Option<Sight>> {
+    parts.iter().map(|part| part.as_ref().map(Hold::sight)).collect()
 }
 
 /// The next answer of a part. Once the result is decided, the servers that may be missing hold the caller up for a

@@ -13,7 +13,7 @@ use crate::base::tasks::{self, boxed};
 use crate::client::hold::Hold;
 use crate::client::state::ClientState;
 use crate::engine::holds::SHORT;
-use crate::request::error::Result;
+use crate::request::error::{Error, Result};
 use crate::request::{Op, Request};
 
 /// The bounds of the time that one member may take to answer; between them it is a hundredth of the lease.
@@ -48,7 +48,8 @@ impl Group {
                 }
                 Ok(None) => busy += 1,
                 Err(error) => {
-                    failure = Some(error);
+                    // A wait goes on after an error that is for now, in whatever order the answers come.
+                    failure = failure.filter(Error::is_for_now).or(Some(error));
                     failed += 1;
                 }
             }
