@@ -24,6 +24,8 @@ _PATIENCE: Final = 3
 _MOST: Final = 64
 #: For how many seconds a callback waits until the system is asked for a thread again.
 _PAUSE: Final = 0.1
+#: How often it is. Then the thread that hears of losses calls the callback.
+_TRIES: Final = 3
 #: The errors of a thread that the system does not give.
 _NO_THREAD: Final = (RuntimeError, MemoryError)
 
@@ -91,6 +93,7 @@ class Losses:
 
     def _start_calling(self) -> None:
         """Starts a thread for the callbacks that are due: all that run may be blocked."""
+        failures = 0
         while self._due:
             try:
                 self._free.pop()
@@ -106,10 +109,11 @@ class Losses:
             except _NO_THREAD:
                 self._callers.remove(thread)
                 self._free.append(None)
-            if threading.main_thread().is_alive():
+            failures += 1
+            if failures < _TRIES:
                 time.sleep(_PAUSE)
             else:
-                # At the end of a program Python starts no thread any more.
+                # The program ends: Python starts no thread any more, and a thread may wait for this callback.
                 self._call_due()
 
     def _call_all(self) -> None:

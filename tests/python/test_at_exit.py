@@ -131,7 +131,7 @@ def test_an_object_that_ends_with_the_interpreter_gets_an_error_that_its_client_
     assert view("EXISTS", name) == 0
 
 
-#: As Python 3.12 and later are once the main thread has ended.
+#: As Python 3.12 is once the program ends.
 NO_THREAD = """
 import threading
 
@@ -198,6 +198,28 @@ threading.Thread(target=work).start()
 @pytest.mark.parametrize("before", ["", NO_THREAD], ids=["threads", "no threads"])
 def test_callbacks_are_called_while_threads_outlast_the_main_thread(server: Server, name: str, before: str) -> None:
     ended = run(before + LATE, server.url, name)
+    assert (ended.stdout, ended.stderr) == ("deleted\nTrue\n", "")
+
+
+POOLED = """
+import sys, threading, redlatch
+from concurrent.futures import ThreadPoolExecutor
+client = redlatch.connect(sys.argv[1])
+
+def work():
+    told = threading.Event()
+    hold = client.get_lock(sys.argv[2]).lock()
+    hold.on_lost(lambda hold, error: (print(error.reason, flush=True), told.set()))
+    client.get_lock(sys.argv[2]).force_unlock()
+    print(told.wait(20))
+
+ThreadPoolExecutor(1).submit(work)
+"""
+
+
+@pytest.mark.parametrize("before", ["", NO_THREAD], ids=["threads", "no threads"])
+def test_callbacks_are_called_while_the_main_thread_waits_for_a_pool(server: Server, name: str, before: str) -> None:
+    ended = run(before + POOLED, server.url, name)
     assert (ended.stdout, ended.stderr) == ("deleted\nTrue\n", "")
 
 
