@@ -31,13 +31,15 @@ fn run(url: &str, finder: &str) -> Result<Option<&'static str>> {
     let guards = (0..LOCKS).map(take).collect::<Result<Vec<_>>>()?;
     let (tell, told) = channel();
     let ends: Vec<_> = guards.iter().map(|guard| call_back(guard, tell.clone())).collect();
+    let waiting = tokio::runtime::Builder::new_current_thread().build().expect("this needs no thread");
+    // The I/O thread has its memory once it has answered.
+    waiting.block_on(client.latch("none").count())?;
     let without_threads = Limit::set();
     if std::thread::Builder::new().spawn(|| ()).is_ok() {
         return Ok(Some("the limit lets threads begin"));
     }
     match finder {
         "io-thread" => {
-            let waiting = tokio::runtime::Builder::new_current_thread().build().expect("this needs no thread");
             if guards.iter().any(|guard| waiting.block_on(guard.lost()).is_none()) {
                 return Ok(Some("a lease does not end"));
             }
