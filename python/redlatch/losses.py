@@ -24,6 +24,8 @@ _PATIENCE: Final = 3
 _MOST: Final = 64
 #: For how many seconds a callback waits until the system is asked for a thread again.
 _PAUSE: Final = 0.1
+#: After so many refusals in a row the callbacks that are due run without a thread of their own.
+_REFUSALS: Final = 10
 #: The errors of a thread that the system does not give.
 _NO_THREAD: Final = (RuntimeError, MemoryError)
 
@@ -45,6 +47,8 @@ class Losses:
         self._free = [None] * _MOST
         #: The threads that call callbacks. Only the thread that hears changes this list.
         self._callers: list[threading.Thread] = []
+        #: How many threads the system has refused since it gave the last one.
+        self._refused = 0
 
     def watch(self, hold: Hold, callback: OnLost) -> None:
         """Adds a callback for the loss of `hold`."""
@@ -102,15 +106,18 @@ class Losses:
             self._callers.append(thread)
             try:
                 thread.start()
+                self._refused = 0
                 return
-            except _NO_THREAD:
+            except _NO_THREAD as error:
                 self._callers.remove(thread)
                 self._free.append(None)
-            if threading.main_thread().is_alive():
-                time.sleep(_PAUSE)
-            else:
-                # At the end of a program Python starts no thread any more.
+                self._refused += 1
+                # Python 3.12 starts no thread from the first moment of the program's end. Pools are joined after that.
+                is_final = "interpreter shutdown" in str(error)
+            if is_final or self._refused >= _REFUSALS:
                 self._call_due()
+            else:
+                time.sleep(_PAUSE)
 
     def _call_all(self) -> None:
         """Calls callbacks until none is due."""

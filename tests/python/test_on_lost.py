@@ -252,6 +252,28 @@ def test_a_callback_waits_while_the_system_gives_no_thread(
     assert told.reason() == "deleted"
 
 
+def test_callbacks_are_called_although_the_system_gives_no_thread_for_good(
+    client: Client, view: View, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = [Told() for _ in range(20)]
+    start = threading.Thread.start
+
+    def refuse(thread: threading.Thread) -> None:
+        if thread.name == "redlatch-callback":
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        lose_many(client, view, name, told)
+        assert {each.reason() for each in told} == {"deleted"}
+    assert {thread for each in told for thread in each.threads} == {"redlatch-losses"}
+    later = Told()
+    lose(client, view, name).on_lost(later)
+    later.reason()
+    assert later.threads == ["redlatch-callback"]
+
+
 def test_a_callback_that_cannot_be_called_is_refused(client: Client, name: str) -> None:
     async def later(hold: Hold, error: LockLostError) -> None: ...
 
