@@ -40,8 +40,10 @@ class Losses:
         self._completions = _redlatch.Completions()
         self._keys = itertools.count(1)
         self._watched: dict[int, tuple[Hold, OnLost]] = {}
-        self._thread = threading.Thread(target=self._run, name="redlatch-losses", daemon=True)
-        self._unstarted = [self._thread]
+        #: One entry until a thread hears of the losses. That thread takes it, so a second one ends at once.
+        self._unheard = [None]
+        #: The thread that hears, and others if several callbacks were the first, or if Ctrl-C ended a start.
+        self._hearers: list[threading.Thread] = []
         self._due: deque[tuple[Hold, OnLost, LockLostError]] = deque()
         #: One entry for each callback that may run besides those that run now.
         self._free = [None] * _MOST
@@ -59,29 +61,34 @@ class Losses:
 
     def calls_in(self, thread: threading.Thread) -> bool:
         """Whether this thread calls callbacks."""
-        return thread is self._thread or thread in self._callers
+        return thread in self._hearers or thread in self._callers
 
     def finish(self) -> None:
         """Has the callbacks called that are due, and the threads end. Waits a while for them."""
         self._completions.stop()
         end = time.monotonic() + _PATIENCE
-        # The first thread starts the others, so it is waited for first.
-        _join(self._thread, end)
+        # The thread that hears starts the others, so it is waited for first.
+        for thread in self._hearers:
+            _join(thread, end)
         for thread in self._callers:
             _join(thread, end)
 
     def _start_hearing(self) -> None:
-        try:
-            thread = self._unstarted.pop()
-        except IndexError:
-            return
-        try:
-            thread.start()
-        except _NO_THREAD:
-            self._unstarted.append(thread)  # a later call tries again
-            raise
+        """Starts a thread that hears, unless one does. If this fails or Ctrl-C ends it, a later call tries again."""
+        if self._unheard:
+            thread = threading.Thread(target=self._run, name="redlatch-losses", daemon=True)
+            self._hearers.append(thread)
+            try:
+                thread.start()
+            except _NO_THREAD:
+                self._hearers.remove(thread)
+                raise
 
     def _run(self) -> None:
+        try:
+            self._unheard.pop()
+        except IndexError:
+            return
         while ended := self._completions.drain(100):
             for key, outcome in ended:
                 self._end(key, outcome)

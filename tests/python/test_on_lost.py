@@ -14,6 +14,7 @@ import pytest
 
 import redlatch
 from eventually import until_true
+from program import run
 from redlatch import Client, Hold, LockLostError
 from servers import Server
 from told import Told
@@ -272,6 +273,38 @@ def test_callbacks_are_called_although_the_system_gives_no_thread_for_good(
     lose(client, view, name).on_lost(later)
     later.reason()
     assert later.threads == ["redlatch-callback"]
+
+
+INTERRUPTED = """
+import sys, threading, redlatch
+lock = redlatch.connect(sys.argv[1]).get_lock(sys.argv[2])
+hold, told, start = lock.lock(), threading.Event(), threading.Thread.start
+
+def interrupt(thread):
+    if thread.name == "redlatch-losses":
+        threading.Thread.start = start
+        if sys.argv[3] == "after":
+            start(thread)
+        raise KeyboardInterrupt
+    start(thread)
+
+threading.Thread.start = interrupt
+try:
+    hold.on_lost(lambda hold, error: None)
+except KeyboardInterrupt:
+    print("interrupted")
+hold.on_lost(lambda hold, error: (print(error.reason), told.set()))
+lock.force_unlock()
+print(told.wait(20))
+"""
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_ctrl_c_while_the_first_callback_is_added_loses_no_later_callback(
+    server: Server, name: str, moment: str
+) -> None:
+    ended = run(INTERRUPTED, server.url, name, moment)
+    assert (ended.stdout, ended.stderr) == ("interrupted\ndeleted\nTrue\n", "")
 
 
 def test_a_callback_that_cannot_be_called_is_refused(client: Client, name: str) -> None:
