@@ -20,6 +20,9 @@ from servers import Server
 from told import Told
 from view import View
 
+#: For how many seconds a callback blocks if its test does not end it: longer than any test.
+LONG = 600
+
 
 def lose(client: Client, view: View, name: str) -> Hold:
     """A hold whose loss its client will learn soon."""
@@ -190,10 +193,12 @@ def lose_many(
 def test_a_callback_that_blocks_delays_no_other_one(client: Client, view: View, name: str) -> None:
     end, told = threading.Event(), [Told() for _ in range(5)]
     ended: list[bool] = []
-    lose_many(client, view, name, [lambda hold, error: ended.append(end.wait(10)), *told])
-    assert {each.reason() for each in told} == {"deleted"}
-    assert not ended
-    end.set()
+    try:
+        lose_many(client, view, name, [lambda hold, error: ended.append(end.wait(LONG)), *told])
+        assert {each.reason() for each in told} == {"deleted"}
+        assert not ended
+    finally:
+        end.set()
 
 
 def test_64_callbacks_run_at_once_and_others_begin_when_these_end(client: Client, view: View, name: str) -> None:
@@ -202,12 +207,14 @@ def test_64_callbacks_run_at_once_and_others_begin_when_these_end(client: Client
 
     def block(hold: Hold, error: LockLostError) -> None:
         running.append(0)
-        end.wait(20)
+        end.wait(LONG)
 
-    lose_many(client, view, name, [*[block] * 64, *late])
-    until_true(lambda: len(running) == 64, "64 callbacks that run")
-    assert not any(told.calls for told in late)
-    end.set()
+    try:
+        lose_many(client, view, name, [*[block] * 64, *late])
+        until_true(lambda: len(running) == 64, "64 callbacks that run")
+        assert not any(told.calls for told in late)
+    finally:
+        end.set()
     assert {told.reason() for told in late} == {"deleted"}
 
 
