@@ -24,8 +24,8 @@ _PATIENCE: Final = 3
 _MOST: Final = 64
 #: For how many seconds a callback waits until the system is asked for a thread again.
 _PAUSE: Final = 0.1
-#: How often it is. Then the thread that hears of losses calls the callback.
-_TRIES: Final = 3
+#: After so many refusals in a row the callbacks that are due run without a thread of their own.
+_REFUSALS: Final = 10
 #: The errors of a thread that the system does not give.
 _NO_THREAD: Final = (RuntimeError, MemoryError)
 
@@ -40,13 +40,17 @@ class Losses:
         self._completions = _redlatch.Completions()
         self._keys = itertools.count(1)
         self._watched: dict[int, tuple[Hold, OnLost]] = {}
-        self._thread = threading.Thread(target=self._run, name="redlatch-losses", daemon=True)
-        self._unstarted = [self._thread]
+        #: One entry until a thread hears of the losses. That thread takes it, so a second one ends at once.
+        self._unheard = [None]
+        #: The thread that hears, and others if several callbacks were the first, or if Ctrl-C ended a start.
+        self._hearers: list[threading.Thread] = []
         self._due: deque[tuple[Hold, OnLost, LockLostError]] = deque()
         #: One entry for each callback that may run besides those that run now.
         self._free = [None] * _MOST
         #: The threads that call callbacks. Only the thread that hears changes this list.
         self._callers: list[threading.Thread] = []
+        #: How many threads the system has refused since it gave the last one.
+        self._refused = 0
 
     def watch(self, hold: Hold, callback: OnLost) -> None:
         """Adds a callback for the loss of `hold`."""
@@ -57,29 +61,34 @@ class Losses:
 
     def calls_in(self, thread: threading.Thread) -> bool:
         """Whether this thread calls callbacks."""
-        return thread is self._thread or thread in self._callers
+        return thread in self._hearers or thread in self._callers
 
     def finish(self) -> None:
         """Has the callbacks called that are due, and the threads end. Waits a while for them."""
         self._completions.stop()
         end = time.monotonic() + _PATIENCE
-        # The first thread starts the others, so it is waited for first.
-        _join(self._thread, end)
+        # The thread that hears starts the others, so it is waited for first.
+        for thread in self._hearers:
+            _join(thread, end)
         for thread in self._callers:
             _join(thread, end)
 
     def _start_hearing(self) -> None:
-        try:
-            thread = self._unstarted.pop()
-        except IndexError:
-            return
-        try:
-            thread.start()
-        except _NO_THREAD:
-            self._unstarted.append(thread)  # a later call tries again
-            raise
+        """Starts a thread that hears, unless one does. If this fails or Ctrl-C ends it, a later call tries again."""
+        if self._unheard:
+            thread = threading.Thread(target=self._run, name="redlatch-losses", daemon=True)
+            self._hearers.append(thread)
+            try:
+                thread.start()
+            except _NO_THREAD:
+                self._hearers.remove(thread)
+                raise
 
     def _run(self) -> None:
+        try:
+            self._unheard.pop()
+        except IndexError:
+            return
         while ended := self._completions.drain(100):
             for key, outcome in ended:
                 self._end(key, outcome)
@@ -93,7 +102,6 @@ class Losses:
 
     def _start_calling(self) -> None:
         """Starts a thread for the callbacks that are due: all that run may be blocked."""
-        failures = 0
         while self._due:
             try:
                 self._free.pop()
@@ -105,16 +113,18 @@ class Losses:
             self._callers.append(thread)
             try:
                 thread.start()
+                self._refused = 0
                 return
-            except _NO_THREAD:
+            except _NO_THREAD as error:
                 self._callers.remove(thread)
                 self._free.append(None)
-            failures += 1
-            if failures < _TRIES:
-                time.sleep(_PAUSE)
-            else:
-                # The program ends: Python starts no thread any more, and a thread may wait for this callback.
+                self._refused += 1
+                # Python 3.12 starts no thread from the first moment of the program's end. Pools are joined after that.
+                is_final = "interpreter shutdown" in str(error)
+            if is_final or self._refused >= _REFUSALS:
                 self._call_due()
+            else:
+                time.sleep(_PAUSE)
 
     def _call_all(self) -> None:
         """Calls callbacks until none is due."""

@@ -131,7 +131,7 @@ def test_an_object_that_ends_with_the_interpreter_gets_an_error_that_its_client_
     assert view("EXISTS", name) == 0
 
 
-#: As Python 3.12 is once the program ends.
+#: As Python 3.12 from the first moment of a program's end. 3.13 starts threads until the last thread has ended.
 NO_THREAD = """
 import threading
 
@@ -183,7 +183,7 @@ client = redlatch.connect(sys.argv[1])
 hold, slow = client.get_lock(sys.argv[2]).lock(), client.get_lock(sys.argv[2] + ":slow").lock()
 
 def work():
-    threading.main_thread().join()
+    end()
     told = threading.Event()
     slow.on_lost(lambda hold, error: threading.Event().wait(0.2))
     hold.on_lost(lambda hold, error: (print(error.reason, flush=True), told.set()))
@@ -191,35 +191,32 @@ def work():
     print(told.wait(20))
 
 hold.on_lost(lambda hold, error: None)
+"""
+
+#: The end of the main thread is the end of the thread's wait.
+IN_A_THREAD = """
+end = threading.main_thread().join
 threading.Thread(target=work).start()
 """
 
-
-@pytest.mark.parametrize("before", ["", NO_THREAD], ids=["threads", "no threads"])
-def test_callbacks_are_called_while_threads_outlast_the_main_thread(server: Server, name: str, before: str) -> None:
-    ended = run(before + LATE, server.url, name)
-    assert (ended.stdout, ended.stderr) == ("deleted\nTrue\n", "")
-
-
-POOLED = """
-import sys, threading, redlatch
+#: Python waits for the job before it ends the main thread.
+IN_A_POOL = """
 from concurrent.futures import ThreadPoolExecutor
-client = redlatch.connect(sys.argv[1])
 
-def work():
-    told = threading.Event()
-    hold = client.get_lock(sys.argv[2]).lock()
-    hold.on_lost(lambda hold, error: (print(error.reason, flush=True), told.set()))
-    client.get_lock(sys.argv[2]).force_unlock()
-    print(told.wait(20))
-
-ThreadPoolExecutor(1).submit(work)
+begun = threading.Event()
+end = begun.wait
+threading._register_atexit(begun.set)
+pool = ThreadPoolExecutor(1)
+pool.submit(work)
 """
 
 
 @pytest.mark.parametrize("before", ["", NO_THREAD], ids=["threads", "no threads"])
-def test_callbacks_are_called_while_the_main_thread_waits_for_a_pool(server: Server, name: str, before: str) -> None:
-    ended = run(before + POOLED, server.url, name)
+@pytest.mark.parametrize("way", [IN_A_THREAD, IN_A_POOL], ids=["thread", "pool"])
+def test_callbacks_are_called_while_threads_outlast_the_main_thread(
+    server: Server, name: str, way: str, before: str
+) -> None:
+    ended = run(before + LATE + way, server.url, name)
     assert (ended.stdout, ended.stderr) == ("deleted\nTrue\n", "")
 
 

@@ -14,10 +14,14 @@ import pytest
 
 import redlatch
 from eventually import until_true
+from program import run
 from redlatch import Client, Hold, LockLostError
 from servers import Server
 from told import Told
 from view import View
+
+#: For how many seconds a callback blocks if its test does not end it: longer than any test.
+LONG = 600
 
 
 def lose(client: Client, view: View, name: str) -> Hold:
@@ -189,10 +193,12 @@ def lose_many(
 def test_a_callback_that_blocks_delays_no_other_one(client: Client, view: View, name: str) -> None:
     end, told = threading.Event(), [Told() for _ in range(5)]
     ended: list[bool] = []
-    lose_many(client, view, name, [lambda hold, error: ended.append(end.wait(10)), *told])
-    assert {each.reason() for each in told} == {"deleted"}
-    assert not ended
-    end.set()
+    try:
+        lose_many(client, view, name, [lambda hold, error: ended.append(end.wait(LONG)), *told])
+        assert {each.reason() for each in told} == {"deleted"}
+        assert not ended
+    finally:
+        end.set()
 
 
 def test_64_callbacks_run_at_once_and_others_begin_when_these_end(client: Client, view: View, name: str) -> None:
@@ -201,12 +207,14 @@ def test_64_callbacks_run_at_once_and_others_begin_when_these_end(client: Client
 
     def block(hold: Hold, error: LockLostError) -> None:
         running.append(0)
-        end.wait(20)
+        end.wait(LONG)
 
-    lose_many(client, view, name, [*[block] * 64, *late])
-    until_true(lambda: len(running) == 64, "64 callbacks that run")
-    assert not any(told.calls for told in late)
-    end.set()
+    try:
+        lose_many(client, view, name, [*[block] * 64, *late])
+        until_true(lambda: len(running) == 64, "64 callbacks that run")
+        assert not any(told.calls for told in late)
+    finally:
+        end.set()
     assert {told.reason() for told in late} == {"deleted"}
 
 
@@ -250,6 +258,60 @@ def test_a_callback_waits_while_the_system_gives_no_thread(
         assert refused.wait(20)
         assert not told.calls
     assert told.reason() == "deleted"
+
+
+def test_callbacks_are_called_although_the_system_gives_no_thread_for_good(
+    client: Client, view: View, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = [Told() for _ in range(20)]
+    start = threading.Thread.start
+
+    def refuse(thread: threading.Thread) -> None:
+        if thread.name == "redlatch-callback":
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        lose_many(client, view, name, told)
+        assert {each.reason() for each in told} == {"deleted"}
+    assert {thread for each in told for thread in each.threads} == {"redlatch-losses"}
+    later = Told()
+    lose(client, view, name).on_lost(later)
+    later.reason()
+    assert later.threads == ["redlatch-callback"]
+
+
+INTERRUPTED = """
+import sys, threading, redlatch
+lock = redlatch.connect(sys.argv[1]).get_lock(sys.argv[2])
+hold, told, start = lock.lock(), threading.Event(), threading.Thread.start
+
+def interrupt(thread):
+    if thread.name == "redlatch-losses":
+        threading.Thread.start = start
+        if sys.argv[3] == "after":
+            start(thread)
+        raise KeyboardInterrupt
+    start(thread)
+
+threading.Thread.start = interrupt
+try:
+    hold.on_lost(lambda hold, error: None)
+except KeyboardInterrupt:
+    print("interrupted")
+hold.on_lost(lambda hold, error: (print(error.reason), told.set()))
+lock.force_unlock()
+print(told.wait(20))
+"""
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_ctrl_c_while_the_first_callback_is_added_loses_no_later_callback(
+    server: Server, name: str, moment: str
+) -> None:
+    ended = run(INTERRUPTED, server.url, name, moment)
+    assert (ended.stdout, ended.stderr) == ("interrupted\ndeleted\nTrue\n", "")
 
 
 def test_a_callback_that_cannot_be_called_is_refused(client: Client, name: str) -> None:
