@@ -14,17 +14,23 @@ import io.redlatch.Holds;
 import io.redlatch.Lease;
 import io.redlatch.LockLostException;
 import io.redlatch.LostReason;
+import io.redlatch.internal.Answer;
 import io.redlatch.internal.Core;
+import io.redlatch.internal.Request;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -299,6 +305,99 @@ class MultiLockTest {
         Method id = Class.forName("io.redlatch.internal.Native").getDeclaredMethod("id", long.class);
         id.setAccessible(true);
         assertNull(id.invoke(null, field("client").getLong(unusable) + 1), "the client that stood for the first one");
+    }
+
+    @Test
+    void a_release_while_the_client_that_has_the_holds_of_a_red_lock_is_being_shut_down_names_the_loss() throws Exception {
+        RLock most = new RedissonRedLock(locks);
+        most.lock();
+        Object home = ofObject(locks[home()], "core");
+        AtomicBoolean closed = (AtomicBoolean) field("closed").get(home);
+        closed.set(true); // as it is until the native library knows
+        try {
+            Throwable cause = assertThrows(IllegalMonitorStateException.class, most::unlock).getCause();
+            assertEquals(LostReason.CLOSED, assertInstanceOf(LockLostException.class, cause).reason());
+            assertNull(assertThrows(IllegalMonitorStateException.class, most::unlock).getCause());
+        } finally {
+            closed.set(false);
+        }
+    }
+
+    @Test
+    void a_red_lock_remembers_no_hold_that_was_given_back_whichever_came_first() throws Exception {
+        RLock most = new RedissonRedLock(locks);
+        Lease before = Lease.lock(most);
+        for (int i = 0; i < 20; i++) {
+            Lease next = Lease.lock(most);
+            before.close();
+            before = next;
+        }
+        assertEquals(1, remembered(most));
+        Lease inner = Lease.lock(most);
+        assertEquals(2, remembered(most));
+        shutDownHome();
+        assertThrows(LockLostException.class, before::close);
+        assertEquals(1, remembered(most));
+        assertThrows(LockLostException.class, inner::close);
+        assertEquals(0, remembered(most));
+    }
+
+    @Test
+    void releases_of_one_owner_at_once_name_each_loss_of_a_red_lock_once() throws Exception {
+        int holds = 500;
+        long owner = 1_000_000_007;
+        RLock most = new RedissonRedLock(locks);
+        for (int i = 0; i < holds; i++) {
+            most.lockAsync(owner).get(10, SECONDS);
+        }
+        shutDownHome();
+        most.isLocked(); // makes the group that comes after
+        Core group = (Core) ofObject(ofObject(most, "grouped"), "core");
+        Request release = Request.release("plain", (byte[]) ofObject(most, "key"), owner);
+        Answer notHeld = group.run(release);
+        Object taken = ofObject(most, "taken");
+        Method noted = taken.getClass().getDeclaredMethod("noted", Core.class, Request.class, Answer.class);
+        noted.setAccessible(true);
+        AtomicInteger named = new AtomicInteger();
+        AtomicInteger begun = new AtomicInteger();
+        List<Worker<?>> releasing = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            releasing.add(Worker.start(() -> {
+                for (int j = 1; j <= holds; j++) {
+                    begun.incrementAndGet();
+                    while (begun.get() < 2 * j) { // both begin each time
+                        Thread.onSpinWait();
+                    }
+                    Answer told = (Answer) noted.invoke(taken, group, release, notHeld);
+                    named.addAndGet(told.status() == Answer.LOST ? 1 : 0);
+                }
+                return true;
+            }));
+        }
+        for (Worker<?> each : releasing) {
+            each.get();
+        }
+        assertEquals(holds, named.get());
+    }
+
+    /** How many holds a red lock remembers of this thread. */
+    private static int remembered(RLock most) throws Exception {
+        Map<?, ?> latest = (Map<?, ?>) ofObject(ofObject(most, "taken"), "latest");
+        int count = 0;
+        for (Object taken = latest.get(Thread.currentThread().getId()); taken != null; taken = ofObject(taken, "before")) {
+            count++;
+        }
+        return count;
+    }
+
+    private static Object ofObject(Object object, String name) throws Exception {
+        Class<?> type = object.getClass();
+        while (Arrays.stream(type.getDeclaredFields()).noneMatch(field -> field.getName().equals(name))) {
+            type = type.getSuperclass();
+        }
+        Field field = type.getDeclaredField(name);
+        field.setAccessible(true);
+        return field.get(object);
     }
 
     private static Field field(String name) throws Exception {
