@@ -43,6 +43,7 @@ import org.redisson.RedissonShutdownException;
 import org.redisson.api.RFuture;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
+import org.redisson.client.RedisResponseTimeoutException;
 
 /** One lock of several, on three servers. */
 @SuppressWarnings("deprecation")
@@ -378,6 +379,21 @@ class MultiLockTest {
             each.get();
         }
         assertEquals(holds, named.get());
+    }
+
+    @Test
+    void a_release_of_a_red_lock_that_fails_after_the_end_of_its_clients_says_how_it_failed() throws Exception {
+        RLock most = new RedissonRedLock(locks);
+        most.lock();
+        for (TestServer server : servers) {
+            server.freeze();
+        }
+        RFuture<Void> release = most.unlockAsync();
+        for (RedissonClient client : clients) {
+            client.shutdownAsync();
+        }
+        Throwable refused = assertThrows(ExecutionException.class, () -> release.get(20, SECONDS)).getCause();
+        assertInstanceOf(RedisResponseTimeoutException.class, refused);
     }
 
     /** How many holds a red lock remembers of this thread. */
