@@ -72,6 +72,15 @@ class FutureTest extends LockTest {
     }
 
     @Test
+    void an_application_that_holds_the_monitor_of_a_future_delays_no_thread_of_the_client() throws Exception {
+        lock.lock();
+        RFuture<Void> future = lock.lockAsync(ALICE);
+        synchronized (future) {
+            assertTrue(Worker.elsewhere(() -> future.cancel(true)));
+        }
+    }
+
+    @Test
     void a_cancelled_lockAsync_holds_nothing() throws Exception {
         lock.lock();
         RFuture<Void> future = lock.lockAsync(ALICE);

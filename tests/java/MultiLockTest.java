@@ -14,17 +14,23 @@ import io.redlatch.Holds;
 import io.redlatch.Lease;
 import io.redlatch.LockLostException;
 import io.redlatch.LostReason;
+import io.redlatch.internal.Answer;
 import io.redlatch.internal.Core;
+import io.redlatch.internal.Request;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -37,6 +43,7 @@ import org.redisson.RedissonShutdownException;
 import org.redisson.api.RFuture;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
+import org.redisson.client.RedisResponseTimeoutException;
 
 /** One lock of several, on three servers. */
 @SuppressWarnings("deprecation")
@@ -246,11 +253,13 @@ class MultiLockTest {
     }
 
     @Test
-    void a_hold_of_a_red_lock_is_one_object_whichever_lock_shows_it_and_after_the_end_of_another_client() {
+    void a_hold_of_a_red_lock_is_one_object_whichever_lock_shows_it_and_after_the_end_of_another_client() throws Exception {
         RLock most = new RedissonRedLock(locks);
         most.lock();
         Hold hold = Holds.of(most);
         assertSame(hold, Holds.of(new RedissonRedLock(locks)));
+        // Two votes are enough for `lock`. Without the third one this shutdown would lose the lock.
+        Wait.until("every server has it", () -> Arrays.stream(locks).allMatch(RLock::isHeldByCurrentThread));
         clients[(home() + 1) % 3].shutdown();
         assertSame(hold, Holds.of(most));
         hold.ensure();
@@ -296,9 +305,122 @@ class MultiLockTest {
         byte[][] names = {{1}, {2}};
         Core[] members = {gone, unusable};
         assertThrows(IllegalArgumentException.class, () -> Core.group(true, members, new String[] {"plain", "plain"}, names));
+        Core later = Core.connect(servers[0].url(), Map.of(), null);
         Method id = Class.forName("io.redlatch.internal.Native").getDeclaredMethod("id", long.class);
         id.setAccessible(true);
-        assertNull(id.invoke(null, field("client").getLong(unusable) + 1), "the client that stood for the first one");
+        // Numbers grow, so the client that stood for the first one has one of these.
+        for (long number = field("client").getLong(unusable) + 1; number < field("client").getLong(later); number++) {
+            assertNull(id.invoke(null, number), "client " + number);
+        }
+        later.close(false);
+    }
+
+    @Test
+    void a_release_while_the_client_that_has_the_holds_of_a_red_lock_is_being_shut_down_names_the_loss() throws Exception {
+        RLock most = new RedissonRedLock(locks);
+        most.lock();
+        Object home = ofObject(locks[home()], "core");
+        AtomicBoolean closed = (AtomicBoolean) field("closed").get(home);
+        closed.set(true); // as it is until the native library knows
+        try {
+            Throwable cause = assertThrows(IllegalMonitorStateException.class, most::unlock).getCause();
+            assertEquals(LostReason.CLOSED, assertInstanceOf(LockLostException.class, cause).reason());
+            assertNull(assertThrows(IllegalMonitorStateException.class, most::unlock).getCause());
+        } finally {
+            closed.set(false);
+        }
+    }
+
+    @Test
+    void a_red_lock_remembers_no_hold_that_was_given_back_whichever_came_first() throws Exception {
+        RLock most = new RedissonRedLock(locks);
+        Lease before = Lease.lock(most);
+        for (int i = 0; i < 20; i++) {
+            Lease next = Lease.lock(most);
+            before.close();
+            before = next;
+        }
+        assertEquals(1, remembered(most));
+        Lease inner = Lease.lock(most);
+        assertEquals(2, remembered(most));
+        shutDownHome();
+        assertThrows(LockLostException.class, before::close);
+        assertEquals(1, remembered(most));
+        assertThrows(LockLostException.class, inner::close);
+        assertEquals(0, remembered(most));
+    }
+
+    @Test
+    void releases_of_one_owner_at_once_name_each_loss_of_a_red_lock_once() throws Exception {
+        int holds = 500;
+        long owner = 1_000_000_007;
+        RLock most = new RedissonRedLock(locks);
+        for (int i = 0; i < holds; i++) {
+            most.lockAsync(owner).get(10, SECONDS);
+        }
+        shutDownHome();
+        most.isLocked(); // makes the group that comes after
+        Core group = (Core) ofObject(ofObject(most, "grouped"), "core");
+        Request release = Request.release("plain", (byte[]) ofObject(most, "key"), owner);
+        Answer notHeld = group.run(release);
+        Object taken = ofObject(most, "taken");
+        Method noted = taken.getClass().getDeclaredMethod("noted", Core.class, Request.class, Answer.class);
+        noted.setAccessible(true);
+        AtomicInteger named = new AtomicInteger();
+        AtomicInteger begun = new AtomicInteger();
+        List<Worker<?>> releasing = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            releasing.add(Worker.start(() -> {
+                for (int j = 1; j <= holds; j++) {
+                    begun.incrementAndGet();
+                    while (begun.get() < 2 * j) { // both begin each time
+                        Thread.onSpinWait();
+                    }
+                    Answer told = (Answer) noted.invoke(taken, group, release, notHeld);
+                    named.addAndGet(told.status() == Answer.LOST ? 1 : 0);
+                }
+                return true;
+            }));
+        }
+        for (Worker<?> each : releasing) {
+            each.get();
+        }
+        assertEquals(holds, named.get());
+    }
+
+    @Test
+    void a_release_of_a_red_lock_that_fails_after_the_end_of_its_clients_says_how_it_failed() throws Exception {
+        RLock most = new RedissonRedLock(locks);
+        most.lock();
+        for (TestServer server : servers) {
+            server.freeze();
+        }
+        RFuture<Void> release = most.unlockAsync();
+        for (RedissonClient client : clients) {
+            client.shutdownAsync();
+        }
+        Throwable refused = assertThrows(ExecutionException.class, () -> release.get(20, SECONDS)).getCause();
+        assertInstanceOf(RedisResponseTimeoutException.class, refused);
+    }
+
+    /** How many holds a red lock remembers of this thread. */
+    private static int remembered(RLock most) throws Exception {
+        Map<?, ?> latest = (Map<?, ?>) ofObject(ofObject(most, "taken"), "latest");
+        int count = 0;
+        for (Object taken = latest.get(Thread.currentThread().getId()); taken != null; taken = ofObject(taken, "before")) {
+            count++;
+        }
+        return count;
+    }
+
+    private static Object ofObject(Object object, String name) throws Exception {
+        Class<?> type = object.getClass();
+        while (Arrays.stream(type.getDeclaredFields()).noneMatch(field -> field.getName().equals(name))) {
+            type = type.getSuperclass();
+        }
+        Field field = type.getDeclaredField(name);
+        field.setAccessible(true);
+        return field.get(object);
     }
 
     private static Field field(String name) throws Exception {

@@ -233,7 +233,8 @@ public abstract class RedissonBaseLock implements RLock, HoldSource {
         return answer.failed() ? checked(answer, core(), threadId) : answer;
     }
 
-    private Answer checked(Answer answer, Core asked, long threadId) {
+    /** As {@link #checked(Answer, long)}, of the client that was asked. */
+    Answer checked(Answer answer, Core asked, long threadId) {
         if (answer.failed()) {
             throw Failures.of(answer, new String(key, StandardCharsets.UTF_8), asked.id(), threadId);
         }

@@ -16,7 +16,9 @@ final class RedissonFuture<V> extends CompletableFuture<V> implements RFuture<V>
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private volatile boolean answered;
-    /** The client that was asked last, and the ticket of that; guarded by this. */
+    /** Of its own: an application may hold the monitor of the future. */
+    private final Object monitor = new Object();
+    /** The client that was asked last, and the ticket of that; guarded by the monitor. */
     private Core asked;
     private long ticket;
 
@@ -78,16 +80,20 @@ final class RedissonFuture<V> extends CompletableFuture<V> implements RFuture<V>
     }
 
     /** Notes a request, unless its answer was there first and another request has followed. */
-    private synchronized void sent(Core core, long number) {
-        if (number > ticket) {
-            asked = core;
-            ticket = number;
+    private void sent(Core core, long number) {
+        synchronized (monitor) {
+            if (number > ticket) {
+                asked = core;
+                ticket = number;
+            }
         }
     }
 
-    private synchronized void cancelRequest() {
-        if (asked != null) {
-            asked.cancel(ticket);
+    private void cancelRequest() {
+        synchronized (monitor) {
+            if (asked != null) {
+                asked.cancel(ticket);
+            }
         }
     }
 

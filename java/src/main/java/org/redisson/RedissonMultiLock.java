@@ -84,7 +84,7 @@ public class RedissonMultiLock extends RedissonLock {
         do {
             answer = call.group().run(call.request());
         } while (call.goesOnAfter(answer));
-        return checked(taken.noted(call.group(), request, answer), currentThread());
+        return checked(taken.noted(call.group(), request, answer), call.group(), currentThread());
     }
 
     @Override
@@ -97,7 +97,7 @@ public class RedissonMultiLock extends RedissonLock {
         do {
             answer = call.group().runInterruptibly(call.request());
         } while (call.goesOnAfter(answer));
-        return checked(taken.noted(call.group(), acquire, answer), currentThread());
+        return checked(taken.noted(call.group(), acquire, answer), call.group(), currentThread());
     }
 
     @Override
@@ -106,7 +106,7 @@ public class RedissonMultiLock extends RedissonLock {
             return super.submit(request, threadId, decode);
         }
         Regrouping call = new Regrouping(this::core, request);
-        return RedissonFuture.submit(call, answer -> decode.apply(checked(taken.noted(call.group(), request, answer), threadId)));
+        return RedissonFuture.submit(call, answer -> decode.apply(checked(taken.noted(call.group(), request, answer), call.group(), threadId)));
     }
 
     @Override

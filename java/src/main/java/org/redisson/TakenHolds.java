@@ -5,6 +5,7 @@ import io.redlatch.internal.Core;
 import io.redlatch.internal.KnownHold;
 import io.redlatch.internal.Request;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * The holds that one object of a red lock took. The shutdown of the client that has a group's holds ends them, and the group that comes after it
@@ -31,9 +32,9 @@ final class TakenHolds {
         final Core group;
         final long number;
         /** The owner's hold before it; null: none. */
-        final Taken before;
+        volatile Taken before;
         /** Its owner knows how it ended. */
-        volatile boolean isTold;
+        final AtomicBoolean isTold = new AtomicBoolean();
 
         Taken(Core group, long number, Taken before) {
             this.group = group;
@@ -66,7 +67,7 @@ final class TakenHolds {
     void tell(KnownHold hold) {
         for (Taken taken = latest.get(hold.owner()); taken != null; taken = taken.before) {
             if (taken.number == hold.number() && taken.group.id().equals(hold.client().id())) {
-                taken.isTold = true;
+                taken.isTold.set(true);
             }
         }
         tidy(hold.owner());
@@ -82,20 +83,25 @@ final class TakenHolds {
 
     private Answer released(long owner, Answer answer) {
         boolean isUnknown = answer.status() == Answer.NOT_HELD || answer.status() == Answer.CLOSED;
-        Taken lost = isUnknown ? lost(owner) : null;
-        if (lost == null) {
-            tidy(owner);
-            return answer;
-        }
-        Answer loss = look(owner, lost);
-        lost.isTold = true;
+        Answer told = isUnknown ? tellLatest(owner) : null;
         tidy(owner);
-        return loss;
+        return told == null ? answer : told;
+    }
+
+    /** The loss of the latest hold that was lost with a former group. No other release gets it. Null: there is none. */
+    private Answer tellLatest(long owner) {
+        for (Taken taken = latest.get(owner); taken != null; taken = taken.before) {
+            Answer loss = lossOf(owner, taken);
+            if (loss != null && taken.isTold.compareAndSet(false, true)) {
+                return loss;
+            }
+        }
+        return null;
     }
 
     private Taken lost(long owner) {
         Taken taken = latest.get(owner);
-        while (taken != null && !isLost(taken, look(owner, taken))) {
+        while (taken != null && lossOf(owner, taken) == null) {
             taken = taken.before;
         }
         return taken;
@@ -105,21 +111,41 @@ final class TakenHolds {
         latest.computeIfPresent(owner, this::open);
     }
 
-    /** The latest that is held, or lost with its group: a living group tells of the other losses itself. */
+    /** Drops all but those that are held, or lost with their group: a living group tells of the other losses itself. Gives the latest. */
     private Taken open(long owner, Taken latest) {
-        Taken taken = latest;
-        while (taken != null) {
-            Answer now = look(owner, taken);
-            if (now.done() || isLost(taken, now)) {
-                break;
+        Taken first = null;
+        Taken last = null;
+        for (Taken taken = latest; taken != null; taken = taken.before) {
+            if (!isOpen(owner, taken)) {
+                continue;
             }
-            taken = taken.before;
+            if (last == null) {
+                first = taken;
+            } else {
+                last.before = taken;
+            }
+            last = taken;
         }
-        return taken;
+        if (last != null) {
+            last.before = null;
+        }
+        return first;
     }
 
-    private static boolean isLost(Taken taken, Answer now) {
-        return now.status() == Answer.LOST && !taken.isTold && taken.group.hasLostItsHolds();
+    private boolean isOpen(long owner, Taken taken) {
+        return taken.group.hasLostItsHolds() ? lossOf(owner, taken) != null : look(owner, taken).done();
+    }
+
+    /** How this hold ended with its group. Null: it did not, or its owner knows. */
+    private Answer lossOf(long owner, Taken taken) {
+        if (taken.isTold.get() || !taken.group.hasLostItsHolds()) {
+            return null;
+        }
+        Answer now = look(owner, taken);
+        if (now.done()) { // the client is being shut down, and the native library does not know yet
+            return Answer.lostWithClient(name);
+        }
+        return now.status() == Answer.LOST ? now : null;
     }
 
     private Answer look(long owner, Taken taken) {

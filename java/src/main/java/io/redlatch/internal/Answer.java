@@ -50,7 +50,7 @@ public final class Answer {
     }
 
     /** The answer for a hold of a client that was shut down before it could be asked: it was lost with the client. */
-    static Answer lostWithClient(String lock) {
+    public static Answer lostWithClient(String lock) {
         String message = "`" + lock + "` is lost: its client was shut down; the work that it guarded may have been done twice";
         return new Answer(new long[] {0, LOST, LostReason.CLOSED.ordinal() + 1, 0, 0}, new String[] {message, null});
     }

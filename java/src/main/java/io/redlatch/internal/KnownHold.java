@@ -22,7 +22,7 @@ public final class KnownHold {
     private Hold seen;
 
     /**
-     * @param client the client, or the group, in which its number means this hold
+     * @param client the client, or a group, in which its number means this hold
      * @param lock the lock's name, for messages
      * @param owner the number of its owner
      * @param number its own number in its client
@@ -51,7 +51,7 @@ public final class KnownHold {
         }));
     }
 
-    /** The client, or the group, that took it. Another group of the same locks may have another hold under this number. */
+    /** Its client. Of a hold of a group: the group that showed it first. Groups with another home may have another hold under this number. */
     public Core client() {
         return client;
     }
