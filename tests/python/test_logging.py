@@ -142,6 +142,27 @@ def test_programs_that_end_beside_others_end_after_the_threads_that_start_their_
     assert [one.stderr for one in ended if one.returncode != 0] == []
 
 
+LATE = """
+import logging, threading, time
+
+def start_late(thread, start=threading.Thread.start):
+    start(thread)
+    end = time.monotonic() + 1
+    while thread.name == "redlatch-logs" and time.monotonic() < end:
+        time.sleep(0)  # gives the GIL up, and wants it again
+
+threading.Thread.start = start_late
+logging.basicConfig()  # with logging the end of the interpreter takes longer
+"""
+
+
+def test_a_program_ends_after_the_native_thread_that_starts_the_log(server: Server, name: str) -> None:
+    """CPython before 3.14 ends a thread that wants the GIL too late. With Rust below Python that aborts the process."""
+    ended = run(LOSER.format(configured=LATE), server.url, name)
+    assert ended.returncode == 0, ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
+
+
 def test_a_program_without_a_message_starts_no_thread_for_them(server: Server, name: str) -> None:
     ended = run(
         "import sys, threading, redlatch\n"
