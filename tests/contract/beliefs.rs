@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use redlatch::Client;
-use redlatch::ffi::kinds::{ALL, KindRow, Queue, Traits};
+use redlatch::ffi::kinds::{ALL, KindRow, Traits};
 use redlatch::ffi::{Border, Look, Op, Request};
 use redlatch_tests::oracle::Statement;
 use redlatch_tests::{Proxy, Server, View, all_at_once, kinds};
@@ -176,7 +176,7 @@ fn a_renewal_that_comes_late_shortens_no_newer_and_longer_lease() {
 
 #[test]
 fn an_heir_believes_no_longer_than_the_server_though_the_reply_to_the_pass_was_lost() {
-    all_at_once(kinds_that_are(|kind| kind.exclusive && kind.queue == Queue::Passing).map(|kind| {
+    all_at_once(kinds_that_are(|kind| kind.exclusive && kind.queue.passes()).map(|kind| {
         (kind.to_owned(), move || {
             let server = Server::start();
             let proxy = Proxy::start(&server);

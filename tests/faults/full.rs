@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use redlatch::ffi::Border;
-use redlatch::ffi::kinds::{ALL, KindRow, Queue, Traits};
+use redlatch::ffi::kinds::{ALL, KindRow, Traits};
 
 use super::*;
 use crate::changes::{self, Change, Stage};
@@ -42,7 +42,7 @@ fn a_full_server_takes_every_change_of_every_kind_that_gives_back() {
 
 #[test]
 fn a_full_server_lets_a_lock_of_any_kind_be_passed_on() {
-    let passing = ALL.iter().filter(|KindRow { traits: kind, .. }| kind.queue == Queue::Passing);
+    let passing = ALL.iter().filter(|KindRow { traits: kind, .. }| kind.queue.passes());
     all_at_once(passing.map(|KindRow { traits: kind, .. }| {
         let job = || {
             let server = Arc::new(Server::start());

@@ -453,6 +453,7 @@ impl Member {
             name: self.name.clone(),
             numbers: Vec::new(),
             endless: request.is_endless(),
+            member: true,
             ..request.clone()
         }
     }

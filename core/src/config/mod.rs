@@ -68,6 +68,8 @@ pub struct Config {
     pub(crate) flush: Duration,
     /// The time for which a client of Redisson stands in the queue of a fair lock.
     pub(crate) fair_wait: Duration,
+    /// The time for which this client hands a contended lock on inside its process.
+    pub(crate) turn: Duration,
     /// The lease of holds without a lease of their own; the watchdog renews them every third of it.
     pub(crate) watchdog: Duration,
     pub(crate) sync: SyncPolicy,
@@ -80,7 +82,7 @@ pub struct Config {
 
 /// No server has as many databases.
 const DATABASE_MAX: i64 = 1_000_000;
-const OPTIONS: &str = "username, password, database, client_name, prefix, response_timeout, retry_for, connect_timeout, flush, fair_wait, watchdog, sync, quarantine, \
+const OPTIONS: &str = "username, password, database, client_name, prefix, response_timeout, retry_for, connect_timeout, flush, fair_wait, turn, watchdog, sync, quarantine, \
                        sentinel_username, sentinel_password, sharded, nat, tls_ca, tls_cert, tls_key, tls_verify";
 
 impl Config {
@@ -131,6 +133,7 @@ impl Config {
             connect_timeout: Duration::from_secs(10),
             flush: Duration::from_secs(1),
             fair_wait: Duration::from_secs(300),
+            turn: Duration::from_millis(10),
             watchdog: Duration::from_secs(30),
             sync: SyncPolicy::None,
             quarantine: false,
@@ -196,6 +199,7 @@ impl Config {
             "connect_timeout" => self.connect_timeout = seconds(option, value, least(option))?,
             "flush" => self.flush = seconds(option, value, least(option))?,
             "fair_wait" => self.fair_wait = seconds(option, value, least(option))?,
+            "turn" => self.turn = seconds(option, value, least(option))?,
             "watchdog" => self.watchdog = seconds(option, value, least(option))?,
             "sync" => self.sync = value.parse()?,
             "quarantine" => self.quarantine = switch(option, value)?,
@@ -308,6 +312,16 @@ impl Config {
         self
     }
 
+    /// The time for which the waiters of this client hand a contended lock to each other without asking the server, from the
+    /// acquire by which one of them got it: from 0 to a year. Default: 10 ms. After that the next release is a true one,
+    /// and waiters of other clients have their chance. 0: each owner gets the lock from the server. It applies to holds
+    /// without a lease of their own, of plain, non-reentrant and write locks, see `docs/reliability.md`.
+    #[must_use]
+    pub fn turn(mut self, time: Duration) -> Self {
+        self.turn = time;
+        self
+    }
+
     /// The lease of holds without a lease of their own, which the watchdog renews every third of it: from 0.1 s to a year.
     /// Default: 30 s.
     #[must_use]
@@ -404,6 +418,7 @@ impl Config {
             ("connect_timeout", self.connect_timeout),
             ("flush", self.flush),
             ("fair_wait", self.fair_wait),
+            ("turn", self.turn),
             ("watchdog", self.watchdog),
         ] {
             within(option, &time.as_secs_f64().to_string(), time, least(option))?;
@@ -478,6 +493,7 @@ impl Debug for Config {
             .field("connect_timeout", &self.connect_timeout)
             .field("flush", &self.flush)
             .field("fair_wait", &self.fair_wait)
+            .field("turn", &self.turn)
             .field("watchdog", &self.watchdog)
             .field("sync", &format_args!("{}", self.sync))
             .field("quarantine", &self.quarantine)

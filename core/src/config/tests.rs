@@ -12,7 +12,7 @@ const TINY: Duration = Duration::from_nanos(1);
 type Method = fn(Config) -> Config;
 
 /// A value of each option, by its name and by its method.
-const SAME: [(&str, &str, Method); 16] = [
+const SAME: [(&str, &str, Method); 17] = [
     ("username", "u", |config| config.username("u")),
     ("password", "p", |config| config.password("p")),
     ("sentinel_username", "su", |config| config.sentinel_username("su")),
@@ -25,6 +25,7 @@ const SAME: [(&str, &str, Method); 16] = [
     ("connect_timeout", "86400", |config| config.connect_timeout(DAY)),
     ("flush", "0.000000001", |config| config.flush(TINY)),
     ("fair_wait", "0.000000001", |config| config.fair_wait(TINY)),
+    ("turn", "0.000000001", |config| config.turn(TINY)),
     ("watchdog", "86400", |config| config.watchdog(DAY)),
     ("quarantine", "true", |config| config.quarantine(true)),
     ("sharded", "both", |config| config.sharded(Sharded::Both)),
@@ -46,7 +47,7 @@ fn an_option_is_the_same_by_its_method_and_by_its_name() {
 }
 
 /// Values beyond the limits of each option, by its name and by its method.
-const BEYOND: [(&str, &str, Method); 10] = [
+const BEYOND: [(&str, &str, Method); 11] = [
     ("database", "4294967295", |config| config.database(u32::MAX)),
     ("client_name", "two words", |config| config.client_name("two words")),
     ("response_timeout", "0.000000001", |config| config.response_timeout(TINY)),
@@ -54,6 +55,7 @@ const BEYOND: [(&str, &str, Method); 10] = [
     ("retry_for", "31622400", |config| config.retry_for(366 * DAY)),
     ("flush", "31622400", |config| config.flush(366 * DAY)),
     ("fair_wait", "31622400", |config| config.fair_wait(366 * DAY)),
+    ("turn", "31622400", |config| config.turn(366 * DAY)),
     ("watchdog", "0.000000001", |config| config.watchdog(TINY)),
     ("sync", "wait(replicas=0,within=1)", |config| {
         config.sync(SyncPolicy::Wait { replicas: 0, within: Duration::from_secs(1) })

@@ -22,6 +22,11 @@ impl Claim {
         Claim { mark, kind, name, owner }
     }
 
+    /// The claim of another owner to the same lock.
+    pub fn of(&self, owner: i64) -> Self {
+        if owner == self.owner { self.clone() } else { Claim::new(self.kind, self.name.clone(), owner) }
+    }
+
     /// A hash of the claim: that of another one is hardly ever the same.
     pub fn mark(&self) -> u64 {
         self.mark

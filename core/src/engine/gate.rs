@@ -73,6 +73,12 @@ impl Gates {
         is_free.then(|| self.enter_now(&mut inside, claim))
     }
 
+    /// Tells whether no call is inside for any of these claims.
+    pub fn are_quiet(&self, claims: impl IntoIterator<Item = Claim>) -> bool {
+        let inside = self.inside();
+        claims.into_iter().all(|claim| !inside.round.contains(&claim.mark()) && !inside.taken.contains_key(&claim))
+    }
+
     /// Makes an empty round.
     pub fn round(self: &Arc<Self>) -> Round {
         Round { gates: self.clone(), marks: Vec::new() }

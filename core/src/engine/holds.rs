@@ -19,6 +19,7 @@ use crate::request::owner::OwnerField;
 
 pub mod belief;
 mod due;
+pub mod grip;
 mod owned;
 pub mod past;
 pub mod stand_ins;
@@ -165,15 +166,7 @@ impl Holds {
         let until = sent + believed(lease.unwrap_or(self.watchdog));
         let check_at = Some(self.stepped(now + LASTING + STEP, STEP));
         let fresh = || Owned { check_at, changed: true, ..Owned::new(claim.clone(), number, until, incarnation, now) };
-        let key = match self.claims.get(claim) {
-            Some(key) => *key,
-            None => {
-                let key = self.owned.insert(Owned { shared: shared().map(Arc::from), ..fresh() });
-                self.claims.insert(claim.clone(), key);
-                self.owned[key].names().for_each(|name| self.names.entry(name.clone()).or_default().keys.push(key));
-                key
-            }
-        };
+        let key = self.key_for(claim, || Owned { shared: shared().map(Arc::from), ..fresh() });
         let renew_at = self.first_renewal(key, now);
         let owned = &mut self.owned[key];
         if owned.live() == 0 {
@@ -185,21 +178,24 @@ impl Holds {
         if lease.is_none() && !owned.is_renewed() {
             owned.renew_at = renew_at;
         }
-        owned.holds.push(Hold {
-            number,
-            is_renewed: lease.is_none(),
-            token: 0,
-            lost: None,
-            abandoned: false,
-            unasked: false,
-            kept: false,
-        });
+        owned.holds.push(Hold::new(number, lease.is_none()));
         self.numbers.insert(number, key);
         let decides = owned.decides().clone();
         self.tell("taken", &self.owned[key], number, Some(sent), 0);
         self.plan(key, now);
         self.changed(&decides, now);
         number
+    }
+
+    /// The key of an owner, which is `fresh` if the client does not know it.
+    fn key_for(&mut self, claim: &Claim, fresh: impl FnOnce() -> Owned) -> usize {
+        if let Some(key) = self.claims.get(claim) {
+            return *key;
+        }
+        let key = self.owned.insert(fresh());
+        self.claims.insert(claim.clone(), key);
+        self.owned[key].names().for_each(|name| self.names.entry(name.clone()).or_default().keys.push(key));
+        key
     }
 
     /// Gives the facts for the release of a hold (0: the latest). `Ok(None)`: there is no such hold. `Err`: the hold

@@ -11,7 +11,7 @@ use foldhash::fast::RandomState;
 use crate::base::clock::Instant;
 use crate::engine::pace::{Busy, Next, Obstacle, Pace};
 
-/// The bounds of a chain of passes, in number and in time: then waiters of other processes get the lock.
+/// The bounds of a chain of passes by the server, in number and in time: then waiters of other processes get the lock.
 const PASSES: u32 = 64;
 const CHAIN: Duration = Duration::from_millis(10);
 /// The time for which an empty line stays subscribed. A caller that returns at once finds it listening.
@@ -43,6 +43,9 @@ pub struct Line<W> {
     deadlines: BTreeSet<(Instant, u64)>,
     out: Option<Out<W>>,
     chain: Option<(u32, Instant)>,
+    /// The time from the acquire of a grip during which its lock is handed on inside this client; zero: each time the
+    /// server passes it on.
+    pub turn: Duration,
     empty_since: Option<Instant>,
     /// The number of waiters that have come so far.
     came: u64,
@@ -123,6 +126,7 @@ impl<W> Line<W> {
             deadlines: BTreeSet::new(),
             out: None,
             chain: None,
+            turn: Duration::ZERO,
             empty_since: None,
             came: 0,
             available: 0,
@@ -313,12 +317,19 @@ impl<W> Line<W> {
     /// Takes out the head, to pass it a hold that began at `since`. `None`: the caller must release the lock.
     pub fn pass(&mut self, since: Instant, now: Instant) -> Option<&Place<W>> {
         let (passes, since) = self.chain.take().unwrap_or((0, since));
-        if passes >= PASSES || now.saturating_duration_since(since) >= CHAIN {
+        let longest = if self.turn.is_zero() { CHAIN } else { self.turn };
+        if passes >= PASSES || now.saturating_duration_since(since) >= longest {
             return None;
         }
         self.take_head(now)?;
         self.chain = Some((passes + 1, since));
         self.out.as_ref().and_then(|out| out.place.as_ref())
+    }
+
+    /// Notes that the hold went to the head inside this client: the server has passed nothing on.
+    pub fn handed_on(&mut self, left: Duration, now: Instant) {
+        self.chain = self.chain.map(|(passes, since)| (passes - 1, since));
+        self.pace.handed_on(left, now);
     }
 
     /// Ends the call in flight; the caller answers its waiter.
@@ -365,9 +376,14 @@ impl<W> Line<W> {
         self.take_those(|place| place.joined <= then)
     }
 
+    /// Tells whether an owner has a waiter without a call in flight.
+    pub fn waits(&self, owner: i64) -> bool {
+        self.owners.contains_key(&owner)
+    }
+
     /// Takes out every waiter of an owner.
     pub fn take_twins(&mut self, owner: i64) -> Vec<Place<W>> {
-        match self.owners.contains_key(&owner) {
+        match self.waits(owner) {
             // With very many waiters, each has its turn as the head. An owner hardly ever has another waiter, so the
             // search is rarely needed.
             false => Vec::new(),

@@ -54,6 +54,8 @@ pub struct Pace {
     giving_way: Option<u64>,
     /// The last proof that the lock is taken.
     word: Option<Word>,
+    /// A message or a failure says that the lock may be another client's, and the server has given it to no waiter since.
+    doubted: bool,
     /// A waiter without such a proof needs one: the time by which the line must ask the server for it.
     ask_by: Option<Instant>,
 }
@@ -62,7 +64,7 @@ impl Pace {
     /// `near`: another owner of this client holds the lock.
     pub fn new(near: bool, now: Instant) -> Self {
         let until = if near { now + NEAR } else { now };
-        Pace { listening: false, delays: Delays::default(), until, giving_way: None, word: None, ask_by: None }
+        Pace { listening: false, delays: Delays::default(), until, giving_way: None, word: None, doubted: false, ask_by: None }
     }
 
     /// Sets the delays after which the waiter tries by itself, if there are any. `hears`: there is a channel to listen
@@ -155,7 +157,19 @@ impl Pace {
 
     /// Notes a change: the lock may be free.
     pub fn doubt(&mut self, now: Instant) {
+        self.doubted = true;
         self.word.iter_mut().for_each(|word| word.end(now));
+    }
+
+    /// Tells whether only the server knows if a hold of this client lasts.
+    pub fn is_doubted(&self) -> bool {
+        self.doubted
+    }
+
+    /// Notes that a hold of this client went to one of this line's waiters inside the client. The client believes in it
+    /// for so long.
+    pub fn handed_on(&mut self, left: Duration, now: Instant) {
+        self.near(Some(left), now);
     }
 
     /// Notes that a hold of this client has become free. `listeners` subscribers heard of it and may have their turn
@@ -174,13 +188,18 @@ impl Pace {
         }
     }
 
-    /// Notes that another owner of this client holds the lock now. `lease`: the longest time of the hold, if the server
-    /// has just told it.
-    pub fn near(&mut self, lease: Option<Duration>, now: Instant) {
+    /// Notes that another owner of this client holds the lock now. `lease`: the longest time of the hold, if it is known.
+    pub(super) fn near(&mut self, lease: Option<Duration>, now: Instant) {
         self.told(lease.unwrap_or_default(), now);
         self.giving_way = None;
         self.delays.tries = 0;
         self.until = now + lease.filter(|_| self.listening).map_or(NEAR, |lease| lease.min(LONGEST));
+    }
+
+    /// Notes that the server has given the lock to one of this line's waiters for that lease.
+    pub fn granted(&mut self, lease: Duration, now: Instant) {
+        self.doubted = false;
+        self.near(Some(lease), now);
     }
 
     /// Notes that the server has given the lock to one of this line's waiters for that lease, and that the replicas
@@ -197,6 +216,7 @@ impl Pace {
 
     /// Notes that the connection is not reliable: the line subscribes anew.
     pub fn deaf(&mut self, now: Instant) {
+        self.doubted = true;
         self.listening = false;
         self.hurry(now);
     }

@@ -13,6 +13,7 @@ use crate::redis::kinds::script::Call;
 use crate::redis::link::{First, Limits, Outcome};
 use crate::redis::ops::key_events;
 use crate::redis::target::{Releasing, Target};
+use crate::redis::wait::release::Begun;
 use crate::redis::wait::acquire;
 use crate::redis::wait::lines::Waiter;
 use crate::request::error::{Error, Loss, Result};
@@ -139,12 +140,14 @@ fn giving_back(done: Done) -> Done {
 
 fn release(target: Target, ticket: u64, meant: Meant, done: Done) -> Option<Result<Answer>> {
     let redis = target.redis.clone();
-    let Some(entry) = redis.gates.try_enter(&target.claim) else {
-        spawn(&redis, ticket, done, async move { target.release(meant, None, Instant::now()).await });
-        return None;
-    };
-    let releasing = match target.releasing(meant, entry) {
-        Ok(releasing) => releasing,
+    let (target, begun) = begin_release(target, meant);
+    let releasing = match begun {
+        Ok(Begun::Call(releasing)) => releasing,
+        Ok(Begun::HandedOn(answer)) => return Some(Ok(answer)),
+        Ok(Begun::Moved) => {
+            spawn(&redis, ticket, done, async move { target.release(meant, None, Instant::now()).await });
+            return None;
+        }
         Err(error) => return Some(Err(error)),
     };
     let sent = Instant::now();
@@ -165,13 +168,23 @@ fn release(target: Target, ticket: u64, meant: Meant, done: Done) -> Option<Resu
 
 fn submit_release(target: Target, ticket: u64, meant: Meant, done: Done) {
     let redis = target.redis.clone();
-    let Some(entry) = redis.gates.try_enter(&target.claim) else {
-        return spawn(&redis, ticket, done, async move { target.release(meant, None, Instant::now()).await });
-    };
-    match target.releasing(meant, entry) {
-        Ok(releasing) => let_go(target, meant, releasing, Caller::new(&redis, ticket, done)),
+    let (target, begun) = begin_release(target, meant);
+    match begun {
+        Ok(Begun::Call(releasing)) => let_go(target, meant, releasing, Caller::new(&redis, ticket, done)),
+        Ok(Begun::HandedOn(answer)) => done(Ok(answer)),
+        Ok(Begun::Moved) => {
+            spawn(&redis, ticket, done, async move { target.release(meant, None, Instant::now()).await })
+        }
         Err(error) => done(Err(error)),
     }
+}
+
+/// The first step of a release: `Moved` if another call about the hold is under way. Gives the target for the call.
+fn begin_release(target: Target, meant: Meant) -> (Target, Result<Begun>) {
+    let Some(entry) = target.try_enter_grip() else { return (target, Ok(Begun::Moved)) };
+    let target = target.through(entry.claim.owner);
+    let begun = target.releasing(meant, entry);
+    (target, begun)
 }
 
 /// Sends the first try of a release together with the first tries of other requests.
@@ -226,7 +239,7 @@ fn ask(target: Target, ticket: u64, op: Op, done: Done) -> Option<Result<Answer>
     }
     let sent = Instant::now();
     match redis.link.run_direct(&call, limits) {
-        Some(Outcome::Reply(reply)) => Some(target.told(&call, reply)),
+        Some(Outcome::Reply(reply)) => Some(target.informed(op, &call, reply)),
         None => {
             drop(entry);
             spawn(&redis, ticket, done, async move { target.ask(op, None).await });

@@ -42,6 +42,8 @@ pub struct Target {
     pub owner: Arc<str>,
     /// The number in `owner`.
     pub number: i64,
+    /// The field under which the server keeps the owner's holds; `None`: its own.
+    pub grip: Option<Arc<str>>,
     pub lease: Duration,
     pub response: Duration,
     pub retry_for: Duration,
@@ -49,6 +51,8 @@ pub struct Target {
     pub wait: Option<Duration>,
     /// See [`Request::endless`].
     pub endless: bool,
+    /// See [`Request::member`].
+    pub member: bool,
     /// The numbers and texts of the request, see [`Op`].
     pub numbers: Arc<[i64]>,
     pub texts: Arc<[Vec<u8>]>,
@@ -93,6 +97,7 @@ impl Target {
             texts,
             wait: request.wait,
             endless: request.is_endless(),
+            member: request.member,
             scope: Scope::current(),
             ..target
         })
@@ -110,12 +115,14 @@ impl Target {
             row,
             owner,
             number,
+            grip: None,
             claim,
             lease,
             response,
             retry_for,
             wait: Some(Duration::ZERO),
             endless: false,
+            member: false,
             numbers,
             texts,
             scope: Scope::default(),
@@ -164,7 +171,7 @@ impl Target {
 
     pub fn inputs(&self) -> Inputs<'_> {
         let name = &*self.claim.name;
-        let owner = &*self.owner;
+        let owner = self.grip.as_deref().unwrap_or(&self.owner);
         let lease_ms = self.lease.as_millis() as u64;
         Inputs {
             name,
@@ -195,6 +202,12 @@ impl Target {
         let none =
             || Error::Unsupported(format!("the kind {} of `{}` has no {op:?}", self.claim.kind, self.plain_name()));
         self.row.kind.call(op, inputs).ok_or_else(none)
+    }
+
+    /// The same target for calls about holds that the server keeps under the field of this owner.
+    pub fn through(self, field: i64) -> Self {
+        let grip = (field != self.claim.owner).then(|| owner_field(&self.redis.uuid, field));
+        Target { grip, ..self }
     }
 
     /// The number of holds of its owner, as far as this client knows.
@@ -350,9 +363,38 @@ impl Target {
     }
 
     pub async fn enter(&self, retry: RetryLimits) -> Result<Entry> {
+        self.enter_as(&self.claim, retry).await
+    }
+
+    async fn enter_as(&self, claim: &Claim, retry: RetryLimits) -> Result<Entry> {
         let now = Instant::now();
         let late = retry.give_up.max(now + retry.response(now));
-        timeout_at(late.into(), self.redis.gates.enter(&self.claim)).await.map_err(|_| self.in_the_way())
+        timeout_at(late.into(), self.redis.gates.enter(claim)).await.map_err(|_| self.in_the_way())
+    }
+
+    /// The right to send a call about the holds that the owner has, under the field where the server keeps them.
+    pub async fn enter_grip(&self, retry: RetryLimits) -> Result<Entry> {
+        loop {
+            let entry = self.enter_as(&self.grip(), retry).await?;
+            if self.is_under(&entry) {
+                return Ok(entry);
+            }
+        }
+    }
+
+    /// As [`Target::enter_grip`], now; `None`: another call about them is under way.
+    pub fn try_enter_grip(&self) -> Option<Entry> {
+        self.redis.gates.try_enter(&self.grip())
+    }
+
+    /// The claim under which the server keeps the owner's holds.
+    pub fn grip(&self) -> Claim {
+        self.claim.of(self.redis.holds(|holds| holds.field(&self.claim)))
+    }
+
+    /// Tells whether this is the right to send calls about the owner's holds. While it lasts, they stay under that field.
+    fn is_under(&self, entry: &Entry) -> bool {
+        entry.claim.owner == self.redis.holds(|holds| holds.field(&self.claim))
     }
 
     /// The lock's name as the program gave it, without the client's prefix.

@@ -150,6 +150,8 @@ pub struct Request {
     /// Whether `wait` is one round of a wait without end, as of a member of a group. An owner that would wait for itself
     /// is refused then, as it is without a `wait`.
     pub endless: bool,
+    /// Whether the lock is a member of a group: each acquire and release of it is the server's.
+    pub member: bool,
     /// The lease of the hold. `None`: the watchdog renews the hold until its release.
     pub lease: Option<Duration>,
     /// The hold to release; 0: the owner's latest.
@@ -175,6 +177,7 @@ impl Request {
             owner,
             wait: Some(Duration::ZERO),
             endless: false,
+            member: false,
             lease: None,
             hold: 0,
             numbers: Vec::new(),

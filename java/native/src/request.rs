@@ -112,6 +112,7 @@ fn build(fields: Fields, kind: &str, name: Vec<u8>, numbers: Vec<i64>, texts: Ve
         owner: fields.owner,
         wait: u64::try_from(fields.wait).ok().map(Duration::from_millis),
         endless: false,
+        member: false,
         lease: u64::try_from(fields.lease).ok().filter(|ms| *ms > 0).map(Duration::from_millis),
         hold: fields.hold as u64,
         numbers,

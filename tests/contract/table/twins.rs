@@ -3,7 +3,6 @@
 use std::sync::mpsc;
 
 use redlatch::Error;
-use redlatch::ffi::kinds::Queue;
 use redlatch::ffi::{Border, Op, Request};
 
 use super::promises;
@@ -47,7 +46,7 @@ promises! {
     }
 
     /// Each waiter releases at once. Of two waits of one owner the second may begin when its first hold is over.
-    fn a_second_waiter_of_an_owner_keeps_its_place_before_later_waiters(row) of |kind| kind.queue == Queue::Passing && kind.reentrant; {
+    fn a_second_waiter_of_an_owner_keeps_its_place_before_later_waiters(row) of |kind| kind.queue.passes() && kind.reentrant; {
         for round in 0..50 {
             row.take(&row.a, 1);
             let (sender, order) = mpsc::channel();

@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Instant;
 
 use redlatch::Error;
-use redlatch::ffi::kinds::Queue;
 use redlatch::ffi::{Border, Op, Request};
 use redlatch_tests::PATIENCE;
 
@@ -112,7 +111,7 @@ promises! {
         eventually(|| row.is_clean());
     }
 
-    fn callers_of_one_client_take_hardly_more_than_one_script_call_each(row) of |kind| kind.queue == Queue::Passing; {
+    fn callers_of_one_client_take_hardly_more_than_one_script_call_each(row) of |kind| kind.queue.passes(); {
         row.take(&row.a, 101);
         let line: Vec<_> = (1..=100).map(|owner| (owner, row.wait(&row.a, owner, None))).collect();
         let mut view = row.view();

@@ -54,7 +54,7 @@ pub(super) fn pass_on(told: &Told, at: u64) -> bool {
     if rig.process == std::process::id() {
         let line = json!({
             "at": at, "change": told.change, "client": told.client, "kind": told.kind, "name": told.name, "servers": told.servers,
-            "owner": told.owner, "hold": told.hold, "token": told.token, "database": told.database, "left": told.left,
+            "owner": told.owner, "grip": told.grip, "hold": told.hold, "token": told.token, "database": told.database, "left": told.left,
             "asked": told.asked,
         });
         let mut stream = rig.stream.lock().expect("nothing panics while it is held");
@@ -127,6 +127,7 @@ fn hear(process: &Reporter) {
             name: text("name"),
             servers: text("servers"),
             owner: signed("owner"),
+            grip: signed("grip"),
             hold: number("hold"),
             token: signed("token"),
             database: signed("database"),

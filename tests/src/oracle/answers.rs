@@ -17,6 +17,7 @@ pub fn kept_until(view: &mut View, uuid: &str, key: &Key) -> Option<Instant> {
     let belief = Belief {
         client: Client::unknown(uuid).into(),
         key: key.clone().into(),
+        grip: key.owner,
         first: 0,
         holds: 1,
         is_changing: false,

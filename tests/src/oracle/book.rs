@@ -25,6 +25,8 @@ pub struct Change {
     pub at: Instant,
     pub client: String,
     pub key: Key,
+    /// The owner under whose field the server keeps the holds.
+    pub grip: i64,
     /// 0: all holds of the owner.
     pub hold: u64,
     pub until: Instant,
@@ -56,6 +58,8 @@ pub enum What {
 pub struct Belief {
     pub client: Arc<Client>,
     pub key: Arc<Key>,
+    /// The owner under whose field the server keeps the holds.
+    pub grip: i64,
     /// The number of the hold with which the belief began. No other belief ever has it.
     pub first: u64,
     /// How many holds there are, without those that are being released.
@@ -84,6 +88,7 @@ struct State {
 
 #[derive(Debug)]
 struct Owned {
+    grip: i64,
     first: u64,
     /// Each hold, and whether it is being released.
     holds: BTreeMap<u64, bool>,
@@ -148,7 +153,7 @@ impl Client {
     }
 
     fn note(&self, change: Change) {
-        let Change { at, key, hold, until, asked, what, .. } = change;
+        let Change { at, key, grip, hold, until, asked, what, .. } = change;
         let mut state = self.state();
         let word = match what {
             What::Begun { .. } => return,
@@ -166,7 +171,7 @@ impl Client {
         };
         if matches!(what, What::Taken) && !state.owned.contains_key(&key) {
             let fresh =
-                Owned { first: hold, holds: BTreeMap::new(), until, asked: asked.unwrap_or(at), told: VecDeque::new() };
+                Owned { grip, first: hold, holds: BTreeMap::new(), until, asked: asked.unwrap_or(at), told: VecDeque::new() };
             state.owned.insert(Arc::new(key.clone()), fresh);
         }
         let Some(owned) = state.owned.get_mut(&key) else { return };
@@ -179,6 +184,7 @@ impl Client {
             What::Ended { .. } => drop(owned.holds.remove(&hold)),
             _ => {}
         }
+        owned.grip = grip;
         owned.until = until;
         owned.asked = asked.map_or(owned.asked, |asked| asked.max(owned.asked));
         owned.told.push_back((at, word, hold, until));
@@ -268,6 +274,7 @@ impl Owned {
         Belief {
             client: client.clone(),
             key: key.clone(),
+            grip: self.grip,
             first: self.first,
             holds: self.holds.len() - leaving,
             is_changing: leaving > 0,

@@ -158,6 +158,8 @@ pub(super) struct Told {
     pub name: String,
     pub servers: String,
     pub owner: i64,
+    /// The owner under whose field the server keeps the hold.
+    pub grip: i64,
     pub hold: u64,
     pub token: i64,
     pub database: i64,
@@ -180,6 +182,7 @@ impl Visit for Told {
     fn record_i64(&mut self, field: &Field, value: i64) {
         match field.name() {
             "owner" => self.owner = value,
+            "grip" => self.grip = value,
             "token" => self.token = value,
             "database" => self.database = value,
             _ => {}
@@ -218,6 +221,7 @@ impl Told {
             "ended" | "lost" => book::What::Ended { lost: self.change == "lost" },
             other => panic!("the core tells of a change that the rig does not know: {other}"),
         };
-        book::Change { at, client: self.client, key, hold: self.hold, until, asked, what: kind }
+        let grip = self.grip;
+        book::Change { at, client: self.client, key, grip, hold: self.hold, until, asked, what: kind }
     }
 }

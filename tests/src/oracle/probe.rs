@@ -29,7 +29,7 @@ pub fn reads(belief: &Belief, known: usize) -> Vec<Cmd> {
     let client = &*belief.client;
     let key = &*belief.key;
     let name = name(key);
-    let owner = format!("{}:{}", client.uuid, key.owner);
+    let owner = format!("{}:{}", client.uuid, belief.grip);
     let of = |words: &[&str]| words[1..].iter().fold(redis::cmd(words[0]), |mut cmd, word| cmd.arg(*word).clone());
     match key.kind.as_str() {
         "write" => vec![of(&["PTTL", name]), of(&["HEXISTS", name, &format!("{owner}:write")])],

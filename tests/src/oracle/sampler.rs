@@ -169,8 +169,8 @@ impl<'a> Sampler<'a> {
     /// `noted`: before this look, all reports of other processes were noted.
     fn judge(&mut self, before: &Belief, found: Found, now: Instant, noted: bool) {
         let mark = (before.client.uuid.clone(), before.key.clone(), before.first);
-        let after =
-            book::look(&before.client, &before.key).filter(|after| after.first == before.first && after.holds > 0);
+        let is_same = |after: &Belief| after.first == before.first && after.grip == before.grip;
+        let after = book::look(&before.client, &before.key).filter(|after| is_same(after) && after.holds > 0);
         let (Some(after), false) = (after, found == Found::Unknown) else {
             self.seen.remove(&mark);
             return;

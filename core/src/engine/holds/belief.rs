@@ -31,6 +31,7 @@ impl Holds {
             kind = owned.claim.kind,
             name = &*owned.claim.name,
             owner = owned.claim.owner,
+            grip = owned.field,
             hold,
             token,
             left = owned.deadline.saturating_duration_since(Instant::now()).as_micros() as u64,

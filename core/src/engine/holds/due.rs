@@ -71,9 +71,9 @@ impl Holds {
         self.plan(key, now);
     }
 
-    /// Notes that the call of that owner has ended: the question that had to wait for it goes to the server now.
-    pub fn look_again(&mut self, claim: &Claim, now: Instant) {
-        let Some(key) = self.claims.get(claim).copied() else { return };
+    /// Notes that the call under this grip has ended: the question that had to wait for it goes to the server now.
+    pub fn look_again(&mut self, grip: &Claim, now: Instant) {
+        let Some(key) = self.key_of_grip(grip) else { return };
         self.owned[key].hurry_renewal(now);
         self.plan(key, now);
         if self.owned[key].suspected || self.owned[key].changed {
@@ -82,7 +82,7 @@ impl Holds {
         }
     }
 
-    /// Offers each owner that is due to `ask`, which says whether it sends the question. Ends expired holds and forgets
+    /// Offers the grip of each owner that is due to `ask`, which says whether it sends the question. Ends expired holds and forgets
     /// old losses on the way. Gives the number of questions, at most `most`.
     pub fn due(&mut self, now: Instant, most: usize, mut ask: impl FnMut(&Claim, Ask) -> bool) -> usize {
         let mut asked = 0;
@@ -107,7 +107,7 @@ impl Holds {
                     } else {
                         Duration::ZERO
                     };
-                    let is_asked = ask(&owned.claim, Ask { key, first: owned.first, lease });
+                    let is_asked = ask(&owned.grip(), Ask { key, first: owned.first, lease });
                     if renew {
                         owned.is_overdue = !is_asked;
                     }
@@ -187,9 +187,9 @@ impl Holds {
         }
     }
 
-    /// The owners that these questions are about; `None`: the client has forgotten the owner.
-    pub fn claims_of(&self, asks: &[Ask]) -> Vec<Option<Claim>> {
-        asks.iter().map(|ask| self.asked(ask).map(|owned| owned.claim.clone())).collect()
+    /// The grips that these questions are about; `None`: the client has forgotten the owner.
+    pub fn grips_of(&self, asks: &[Ask]) -> Vec<Option<Claim>> {
+        asks.iter().map(|ask| self.asked(ask).map(Owned::grip)).collect()
     }
 
     fn asked(&self, ask: &Ask) -> Option<&Owned> {

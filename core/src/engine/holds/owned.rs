@@ -17,6 +17,8 @@ pub const SHORT: Duration = Duration::from_millis(10);
 
 pub struct Owned {
     pub claim: Claim,
+    /// The owner under whose field the server keeps the holds, see `grip`.
+    pub field: i64,
     /// The key that decides whether the holds last, if that is not the lock's name. Holds of other names may share it.
     pub shared: Option<Arc<str>>,
     /// The number of its first hold: never used again.
@@ -84,6 +86,12 @@ pub struct Hold {
     pub unasked: bool,
     /// The program has let go of the hold, so that it ends with its lease.
     pub kept: bool,
+}
+
+impl Hold {
+    pub fn new(number: u64, is_renewed: bool) -> Self {
+        Hold { number, is_renewed, token: 0, lost: None, abandoned: false, unasked: false, kept: false }
+    }
 }
 
 /// The story of a loss at its time. Later answers do not change it.
@@ -248,6 +256,7 @@ impl Holds {
 impl Owned {
     pub fn new(claim: Claim, first: u64, deadline: Instant, incarnation: u64, now: Instant) -> Self {
         Owned {
+            field: claim.owner,
             claim,
             shared: None,
             first,

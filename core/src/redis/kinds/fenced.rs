@@ -37,6 +37,11 @@ impl Kind for Fenced {
         }
     }
 
+    /// The holder keeps its token.
+    fn take_grip(&self, inputs: &Inputs) -> Option<Call> {
+        Plain.take_grip(inputs)
+    }
+
     fn renew(&self, client: &str, lease_ms: u64, exact: bool) -> Option<Call> {
         Plain.renew(client, lease_ms, exact)
     }

@@ -31,6 +31,10 @@ pub trait Kind: Send + Sync {
     }
     /// The call for `op`; `None`: this kind does not have the operation.
     fn call(&self, op: Op, inputs: &Inputs) -> Option<Call>;
+    /// The call that puts the field of `next_owner` in the place of the owner's; `None`: this kind has no such field.
+    fn take_grip(&self, inputs: &Inputs) -> Option<Call> {
+        self.call(Op::Release, inputs)
+    }
     /// The call that gives up a waiter's place in the server's queue; `None`: this kind has no queue there.
     fn leave(&self, _: &Inputs) -> Option<Call> {
         None
@@ -99,12 +103,22 @@ pub struct Traits {
 /// The way in which the waiters of one client wait for one lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queue {
+    /// In one line: its head alone asks the server, and a release passes the hold on to the head. In its turn the client
+    /// hands it on inside.
+    Inside,
     /// In one line: its head alone asks the server, and a release passes the hold on to the head.
     Passing,
     /// In one line: its head alone asks the server.
     Line,
     /// Each owner by itself: the server decides which is next, or several may have the lock.
     Alone,
+}
+
+impl Queue {
+    /// Tells whether a release passes the hold on to the next waiter of the same client.
+    pub fn passes(self) -> bool {
+        matches!(self, Queue::Inside | Queue::Passing)
+    }
 }
 
 /// A row of the table of kinds: its features, and its scripts.
@@ -124,7 +138,8 @@ impl Debug for KindRow {
 /// All kinds.
 pub static ALL: &[KindRow] = &[
     KindRow { traits: PLAIN, kind: &plain::Plain },
-    KindRow { traits: Traits { name: "spin", ..PLAIN }, kind: &spin::Spin },
+    // Its waiters of other clients poll: they would never find it free.
+    KindRow { traits: Traits { name: "spin", queue: Queue::Passing, ..PLAIN }, kind: &spin::Spin },
     KindRow { traits: Traits { name: "non_reentrant", reentrant: false, ..PLAIN }, kind: &non_reentrant::NonReentrant },
     KindRow { traits: Traits { name: "fenced", fenced: true, ..PLAIN }, kind: &fenced::Fenced },
     KindRow { traits: FAIR, kind: &fair::Fair { reentrant: true } },
@@ -138,7 +153,15 @@ pub static ALL: &[KindRow] = &[
     },
     KindRow { traits: Traits { name: "write", form: READ_WRITE, ..PLAIN }, kind: &read_write::Write },
     KindRow {
-        traits: Traits { name: "token", reentrant: false, redisson: false, form: "a text with an end", ..PLAIN },
+        // Other libraries delete the key by the value that names its owner.
+        traits: Traits {
+            name: "token",
+            reentrant: false,
+            redisson: false,
+            queue: Queue::Passing,
+            form: "a text with an end",
+            ..PLAIN
+        },
         kind: &token::Token,
     },
     KindRow {
@@ -166,7 +189,7 @@ const PLAIN: Traits = Traits {
     fenced: false,
     exclusive: true,
     redisson: true,
-    queue: Queue::Passing,
+    queue: Queue::Inside,
     form: "a lock",
 };
 const READ_WRITE: &str = "a read-write lock";

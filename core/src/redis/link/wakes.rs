@@ -106,6 +106,15 @@ impl Wakes {
         self.suspicion.notify_one();
     }
 
+    /// Tells whether a change of this key has not been looked into.
+    pub fn is_suspect(&self, name: &str) -> bool {
+        match &*self.suspects.lock().expect("nothing panics while it is held") {
+            Some(Suspects::All) => true,
+            Some(Suspects::Names(names)) => names.iter().any(|other| other == name),
+            None => false,
+        }
+    }
+
     pub fn take_suspects(&self) -> Option<Suspects> {
         self.suspects.lock().expect("nothing panics while it is held").take()
     }

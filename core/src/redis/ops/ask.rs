@@ -10,6 +10,7 @@ use crate::base::clock::Instant;
 use crate::engine::WINDOW;
 use crate::engine::gate::Entry;
 use crate::engine::holds::Meant;
+use crate::redis::kinds;
 use crate::redis::kinds::reply::{Code, Reply};
 use crate::redis::kinds::script::Call;
 use crate::redis::link::Sent;
@@ -34,7 +35,27 @@ impl Target {
         self.call(op, &self.inputs())
     }
 
-    /// Interprets the reply to such a call.
+    /// Interprets the reply to such a call of the operation `op`.
+    pub fn informed(&self, op: Op, call: &Call, reply: Reply) -> Result<Answer> {
+        let mut answer = self.told(call, reply)?;
+        if let (Op::Inspect, true, Some(count)) = (op, self.row.traits.held, answer.items.first_mut())
+            && let Some(known) = self.count_of_tangled()
+        {
+            *count = known;
+        }
+        Ok(answer)
+    }
+
+    /// The number of the owner's holds if the server does not know it, because one hold was handed on inside this client.
+    fn count_of_tangled(&self) -> Option<i64> {
+        let holder = self.tangle()?.holder;
+        let form = |kind| kinds::find(kind).map(|row| row.traits.form);
+        let is_counted = holder.kind == self.claim.kind
+            || (self.row.traits.exclusive && form(holder.kind) == Some(self.row.traits.form));
+        is_counted.then_some(i64::from(holder.owner == self.claim.owner))
+    }
+
+    /// Interprets the reply to a call that makes no hold.
     pub fn told(&self, call: &Call, reply: Reply) -> Result<Answer> {
         self.forget(call);
         if call.changes() {
@@ -76,7 +97,7 @@ impl Target {
             }
         };
         match settle(&self.redis, &call, retry, sent).await {
-            Ok(Settled { reply, .. }) => self.told(&call, reply),
+            Ok(Settled { reply, .. }) => self.informed(op, &call, reply),
             Err(Unsettled { error, copies, .. }) => {
                 match goes_on.filter(|_| error.is_for_now()) {
                     Some(end) => self.go_on(entry, call, copies, end),

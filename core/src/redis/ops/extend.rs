@@ -16,7 +16,7 @@ impl Target {
     /// this would cut, and the watchdog does not renew it.
     pub async fn extend(&self, number: u64) -> Result<Answer> {
         let retry = self.retry_limits(None);
-        let entry = self.enter(retry).await?;
+        let entry = self.enter_grip(retry).await?;
         self.ensure(number)?;
         let none = || Error::Unsupported(format!("`{}` has no lease that could be changed", self.plain_name()));
         let exact = self.redis.holds(|holds| holds.extending(&self.claim, self.lease));
@@ -24,7 +24,7 @@ impl Target {
         // believes in it.
         let lease = if exact { self.lease } else { self.lease.max(self.present_lease(number)) };
         let mut call = self.row.kind.renew(&self.redis.uuid, lease.as_millis() as u64, exact).ok_or_else(none)?;
-        self.row.kind.renew_also(&mut call, &self.redis.uuid, &self.claim.name, self.claim.owner);
+        self.row.kind.renew_also(&mut call, &self.redis.uuid, &self.claim.name, entry.claim.owner);
         self.redis.link.leased(lease);
         // No holder may believe in its hold for longer than the server keeps it, even if the call fails.
         let before =

@@ -61,11 +61,12 @@ pub async fn run(redis: Weak<Redis>, wakes: Arc<Wakes>, earlier: Arc<Notify>, fr
             redis.wakes.suspect(None);
             redis.lines().hurry(now);
         }
-        match redis.wakes.take_suspects() {
-            Some(Suspects::All) => redis.holds(|holds| holds.suspect(None, now)),
-            Some(Suspects::Names(names)) => redis.holds(|holds| holds.suspect(Some(&names), now)),
+        // Inside the holds: no hold is handed on between the two looks.
+        redis.holds(|holds| match redis.wakes.take_suspects() {
+            Some(Suspects::All) => holds.suspect(None, now),
+            Some(Suspects::Names(names)) => holds.suspect(Some(&names), now),
             None => {}
-        }
+        });
         let freed = redis.gates.take_freed();
         redis.holds(|holds| freed.iter().for_each(|claim| holds.look_again(claim, now)));
         while let Some(most) = ask_about_due(&redis) {
@@ -144,7 +145,7 @@ async fn ask_about(redis: &Arc<Redis>, batch: Batch) {
         let ask_of = *ask_of;
         Some(tasks::spawn(async move { ask(&redis, &call, &[ask_of]).await }))
     };
-    let claims = redis.holds(|holds| holds.claims_of(&batch.asks));
+    let claims = redis.holds(|holds| holds.grips_of(&batch.asks));
     let asking: Vec<_> = batch.asks.iter().zip(claims).filter_map(single).collect();
     for asked in asking {
         let _ = asked.await;

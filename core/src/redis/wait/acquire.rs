@@ -86,12 +86,15 @@ pub fn submit(waiter: Waiter) {
     beside_others(waiter, entry, call, now);
 }
 
-/// The right to send a first try now. `None`: another call of the owner is inside, or the only try of a caller that does
-/// not wait would come before the release of a guard that its own program has dropped.
+/// The right to send a first try now. `None`: another call of the owner is inside; or the server does not know the holder
+/// that this client knows; or the only try of a caller that does not wait would come before the release of a guard that
+/// its own program has dropped.
 fn try_enter(waiter: &Waiter) -> Option<Entry> {
     let target = &waiter.target;
     let is_early = waiter.patience == Patience::Once && target.redis.departures.has(target.departs_as());
-    if is_early { None } else { target.redis.gates.try_enter(&target.claim) }
+    let entry = if is_early { None } else { target.redis.gates.try_enter(&target.claim) };
+    // The order matters: while the entry lasts, no hold gets tangled with this owner.
+    entry.filter(|_| target.tangle().is_none())
 }
 
 /// Sends the first try together with those of others, if it may.
@@ -213,7 +216,7 @@ pub fn once_more(twins: Vec<Waiter>) {
     let now = Instant::now();
     for waiter in twins {
         let target = &waiter.target;
-        let begun = target.redis.gates.try_enter(&target.claim).and_then(|entry| {
+        let begun = try_enter(&waiter).and_then(|entry| {
             let call = target.acquire_call().ok()?;
             Some(InFlight { entry, call, tried: None, copies: Vec::new() })
         });

@@ -163,6 +163,7 @@ impl Lines {
         let open = self.lines.entry(key.clone()).or_insert_with(|| {
             fresh = Some(key);
             let mut line = Line::new(matches!(met, Obstacle::Near), now);
+            line.turn = waiter.target.redis.config.turn;
             line.pace.set_delays(waiter.target.delays(), waiter.target.wake().channel.is_some());
             let target = waiter.target.of_no_caller();
             OpenLine { line, nudge: Arc::default(), target, armed: now, trouble: None }

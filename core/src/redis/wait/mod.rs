@@ -2,6 +2,7 @@
 
 pub mod acquire;
 pub mod contend;
+pub mod grip;
 pub mod lines;
 pub mod passing;
 pub mod release;

@@ -1,10 +1,19 @@
 //! A release that passes its hold on to the next waiter of the same client, in the same script call.
 
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::time::Duration;
+
 use tokio::time::timeout;
 
 use crate::base::clock::Instant;
 use crate::base::tasks;
+use crate::engine::claim::Claim;
 use crate::engine::gate::Entry;
+use crate::engine::holds::Leaving;
+use crate::engine::holds::grip::HandOn;
+use crate::engine::line::Line;
+use crate::redis::kinds::{ALL, KindRow, Queue};
 use crate::redis::kinds::reply::Reply;
 use crate::redis::link::Sent;
 use crate::redis::target::{Attempt, InFlight, Target};
@@ -17,6 +26,8 @@ pub struct Pass {
     pub to: Target,
     renewed: bool,
     patience: Patience,
+    /// Nothing has come since the server gave the lock to this client that says it may be another's.
+    sure: bool,
     /// `None`: the heir has its result.
     entry: Option<Entry>,
 }
@@ -29,8 +40,11 @@ impl Pass {
         let now = Instant::now();
         let mut lines = redis.lines();
         let heir = |waiter: &Waiter| (waiter.target.clone(), waiter.renewed, waiter.patience);
-        let (to, renewed, patience) =
-            lines.change(&key, now, |line| line.pass(since, now).map(|place| heir(&place.waiter)))??;
+        let (sure, (to, renewed, patience)) = lines.change(&key, now, |line| {
+            let to = line.pass(since, now).map(|place| heir(&place.waiter))?;
+            // The heir's other waiters ask for one hold more each, and that is the server's.
+            Some((!line.pace.is_doubted() && !line.waits(to.0.claim.owner), to))
+        })??;
         // Each owner has one changing call at a time: if one is in flight for the heir, the release passes nothing on.
         let Some(entry) = redis.gates.try_enter(&to.claim) else {
             let cancelled = lines.change(&key, now, |line| line.put_back()).flatten();
@@ -38,7 +52,40 @@ impl Pass {
             answer_cancelled(cancelled.map(|place| place.waiter));
             return None;
         };
-        Some(Pass { to, renewed, patience, entry: Some(entry) })
+        Some(Pass { to, renewed, patience, sure, entry: Some(entry) })
+    }
+
+    /// Hands the hold of `from` on inside this client, without a call: the heir holds it through the same `grip`, the
+    /// owner of the field at the server. `Err`: only the server may pass it on.
+    pub fn hand_on(mut self, from: &Target, leaving: &Leaving, grip: i64) -> std::result::Result<Heir, Pass> {
+        let to = &self.to;
+        let redis = to.redis.clone();
+        let name = &to.claim.name;
+        let is_inside = to.row.traits.queue == Queue::Inside && !to.row.traits.fenced && !from.member && !to.member;
+        if !self.sure || !self.renewed || !is_inside || redis.config.turn.is_zero() || redis.link.confirms(name) {
+            return Err(self);
+        }
+        let now = Instant::now();
+        let hand_on = HandOn {
+            from: &from.claim,
+            number: leaving.number,
+            to: &to.claim,
+            incarnation: redis.link.incarnation(),
+        };
+        // The same owner may ask for the same key by another kind.
+        let same_form = |kind: &&KindRow| {
+            kind.traits.held && kind.traits.form == to.row.traits.form && kind.traits.name != to.claim.kind
+        };
+        let is_quiet = |field: i64| {
+            let calls = ALL.iter().filter(same_form);
+            debug_assert_eq!(field, grip, "its calls are kept out meanwhile");
+            !redis.wakes.is_suspect(name)
+                && redis.gates.are_quiet(calls.map(|kind| Claim::new(kind.traits.name, name.clone(), field)))
+        };
+        let handed_on = redis.holds(|holds| holds.hand_on(&hand_on, now, is_quiet));
+        let Some((number, left)) = handed_on else { return Err(self) };
+        drop(self.entry.take());
+        Ok(Heir { to: self.to.clone(), answer: Answer { done: true, number: number as i64, ..Answer::default() }, left })
     }
 
     /// Notes that the server has passed the hold on, by a call sent at `sent` and answered by `reply`.
@@ -56,7 +103,7 @@ impl Pass {
         let taken = self.to.taken(reply, self.renewed, sent);
         drop(self.entry.take());
         match taken {
-            Some(taken) => has_it(&self.to, taken),
+            Some(taken) => was_granted(&self.to, taken),
             None => return_to_line(&self.to),
         }
     }
@@ -79,7 +126,7 @@ impl Pass {
             Err(error) => Err(error),
         };
         match tried {
-            Ok(Attempt::Taken(taken)) => has_it(&to, taken),
+            Ok(Attempt::Taken(taken)) => was_granted(&to, taken),
             Ok(Attempt::Busy(_)) => return_to_line(&to),
             Err(error) => {
                 let returned = to.redis.lines().returned(&to.key(), Instant::now());
@@ -99,18 +146,61 @@ impl Pass {
     }
 }
 
-/// Notes that the heir has the lock that was passed on.
-fn has_it(to: &Target, taken: Answer) {
+/// A waiter that has the lock, and does not know it yet.
+pub struct Heir {
+    to: Target,
+    answer: Answer,
+    /// The time for which the client believes in its hold.
+    left: Duration,
+}
+
+thread_local! {
+    /// The heirs that this thread has still to tell, and whether it is about to.
+    static UNTOLD: RefCell<VecDeque<Heir>> = const { RefCell::new(VecDeque::new()) };
+    static TELLS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Notes at its drop that this thread tells no heir any more.
+struct Telling;
+
+impl Drop for Telling {
+    fn drop(&mut self) {
+        TELLS.set(false);
+    }
+}
+
+impl Heir {
+    /// Tells it. An heir that releases the lock on this thread while it is told has the next heir told after it: inside,
+    /// that would be a recursion through all waiters.
+    pub fn tell(self) {
+        UNTOLD.with_borrow_mut(|untold| untold.push_back(self));
+        if TELLS.replace(true) {
+            return;
+        }
+        let _telling = Telling;
+        while let Some(Heir { to, answer, left }) = UNTOLD.with_borrow_mut(VecDeque::pop_front) {
+            has_it(&to, answer, |line| line.handed_on(left, Instant::now()));
+        }
+    }
+}
+
+/// Notes that the heir has the lock that was passed on, and what this means for its `line`.
+fn has_it(to: &Target, taken: Answer, noted: impl FnOnce(&mut Line<Waiter>)) {
     let redis = to.redis.clone();
     let key = to.key();
     let now = Instant::now();
     let (returned, twins) = {
         let mut lines = redis.lines();
-        lines.change(&key, now, |line| line.pace.near(Some(to.lease), now));
+        lines.change(&key, now, noted);
         (lines.returned(&key, now), lines.take_twins(to, now))
     };
     once_more(twins);
     hand_out(to.clone(), taken, returned);
+}
+
+/// As [`has_it`], if the server has passed the lock on.
+fn was_granted(to: &Target, taken: Answer) {
+    has_it(to, taken, |line| line.pace.granted(to.lease, Instant::now()));
 }
 
 /// The drop without a result means that nothing was passed on: the heir tries for itself.

@@ -28,31 +28,55 @@ pub struct Releasing {
     heard: u64,
 }
 
+/// The first step of a release.
+pub enum Begun {
+    /// The server has to be asked.
+    Call(Releasing),
+    /// The lock went to another owner of this client: there is nothing to ask.
+    HandedOn(Answer),
+    /// The server keeps the holds under another field now: the release begins again.
+    Moved,
+}
+
 /// A release that the caller's thread has prepared, and its outcome there. It is big, and hardly ever there.
 pub type FirstRelease = Box<(Releasing, Option<Sending>)>;
+
+impl Releasing {
+    /// The owner under whose field the server keeps the hold.
+    pub fn grip(&self) -> i64 {
+        self.entry.claim.owner
+    }
+}
 
 impl Target {
     pub fn not_held(&self) -> Error {
         Error::NotHeld { lock: self.claim.name.to_string(), owner: self.owner.to_string() }
     }
 
-    /// Prepares the release of a hold, or gives the reason against it.
-    pub fn releasing(&self, meant: Meant, entry: Entry) -> Result<Releasing> {
+    /// Prepares the release of a hold, or gives the reason against it. `entry`: see [`Target::enter_grip`].
+    pub fn releasing(&self, meant: Meant, entry: Entry) -> Result<Begun> {
         let now = Instant::now();
+        let grip = entry.claim.owner;
         let number = match meant {
             Meant::Latest => 0,
             Meant::Given(number) => number,
             Meant::Untaken(0) => return Err(self.not_held()),
             Meant::Untaken(number) => self.redis.holds(|holds| holds.instead_of(&self.claim, number)),
         };
-        let leaving = match self.redis.holds(|holds| holds.leaving(&self.claim, number, now)) {
+        let leaving = self.redis.holds(|holds| {
+            // This looks again: only now no other call can move them.
+            let is_here = holds.field(&self.claim) == grip;
+            is_here.then(|| holds.leaving(&self.claim, number, now))
+        });
+        let Some(leaving) = leaving else { return Ok(Begun::Moved) };
+        let leaving = match leaving {
             Ok(Some(leaving)) => leaving,
             Ok(None) if self.redis.holds(|holds| holds.gave(number)) => {
                 return Err(Error::Released { lock: self.claim.name.to_string() });
             }
             Ok(None) => return Err(self.not_held()),
             Err(Lapsed { loss, outlasts }) => {
-                if outlasts {
+                if outlasts && grip == self.claim.owner {
                     drop(self.give_back(entry, self.count(), Vec::new()));
                 }
                 return Err(Error::Lost(loss));
@@ -60,7 +84,20 @@ impl Target {
         };
         let channel = if self.redis.lines().has(&self.key()) { self.wake().channel } else { None };
         let heard = channel.map_or(0, |channel| self.redis.wakes.count(&channel));
-        let pass = if leaving.leave == 0 && self.passes() { Pass::find(self, leaving.since) } else { None };
+        let mut pass = if leaving.leave == 0 && self.passes() { Pass::find(self, leaving.since) } else { None };
+        if let Some(found) = pass.take() {
+            match found.hand_on(self, &leaving, grip) {
+                Ok(heir) => {
+                    drop(entry);
+                    self.say_released(0);
+                    heir.tell();
+                    return Ok(Begun::HandedOn(Answer::done(0)));
+                }
+                // The script takes an heir whose field is there already for a copy of this call.
+                Err(found) if found.to.claim.owner == grip && grip != self.claim.owner => drop(found),
+                Err(found) => pass = Some(found),
+            }
+        }
         let next = pass.as_ref().map(|pass| &pass.to);
         let inputs = Inputs {
             leave: leaving.leave,
@@ -70,7 +107,7 @@ impl Target {
             ..self.inputs()
         };
         let call = self.call(Op::Release, &inputs)?;
-        Ok(Releasing { leaving, call, entry, pass, heard })
+        Ok(Begun::Call(Releasing { leaving, call, entry, pass, heard }))
     }
 
     /// Interprets the reply to a release. `repeated`: the server may have carried out an earlier copy.
@@ -140,10 +177,22 @@ impl Target {
     ) -> std::result::Result<Answer, Option<Error>> {
         let (releasing, sent) = match first {
             Some(first) => *first,
-            None => (self.releasing(meant, self.enter(retry).await.map_err(|_| None)?)?, None),
+            None => loop {
+                let entry = self.enter_grip(retry).await.map_err(|_| None)?;
+                let target = self.clone().through(entry.claim.owner);
+                match target.releasing(meant, entry)? {
+                    Begun::Call(releasing) => break (releasing, None),
+                    Begun::HandedOn(answer) => return Ok(answer),
+                    Begun::Moved => {}
+                }
+            },
         };
+        self.clone().through(releasing.grip()).settle_release(retry, releasing, sent).await.map_err(Some)
+    }
+
+    async fn settle_release(&self, retry: RetryLimits, releasing: Releasing, sent: Option<Sending>) -> Result<Answer> {
         match self.scope.around(settle(&self.redis, &releasing.call, retry, sent)).await {
-            Ok(Settled { reply, sent, repeated }) => Ok(self.released(releasing, reply, sent, repeated)?),
+            Ok(Settled { reply, sent, repeated }) => self.released(releasing, reply, sent, repeated),
             Err(Unsettled { error, copies, .. }) => {
                 let Releasing { leaving, entry, pass, .. } = releasing;
                 // The caller has released, so the watchdog must renew the hold no longer. The client frees the key as
@@ -159,7 +208,7 @@ impl Target {
                 if let Some(pass) = pass {
                     pass.give_back(copies);
                 }
-                Err(Some(error))
+                Err(error)
             }
         }
     }
@@ -167,8 +216,9 @@ impl Target {
     /// Frees all that this owner has, at the end of the client.
     pub async fn free(&self) -> Result<()> {
         let retry = self.retry_limits(None);
-        let _entry = self.enter(retry).await?;
-        let call = self.call(Op::Release, &Inputs { lease_ms: 0, ..self.inputs() })?;
+        let entry = self.enter_grip(retry).await?;
+        let grip = self.clone().through(entry.claim.owner);
+        let call = grip.call(Op::Release, &Inputs { lease_ms: 0, ..grip.inputs() })?;
         settle(&self.redis, &call, retry, None).await.map_err(|unsettled| unsettled.error)?;
         self.redis.holds(|holds| holds.freed(&self.claim));
         Ok(())

@@ -27,6 +27,9 @@ impl Target {
                 Some(begun) => begun,
                 None => {
                     let entry = self.enter(retry).await?;
+                    if let Some(answer) = self.untangle(retry).await? {
+                        return Ok(answer);
+                    }
                     InFlight { entry, call: self.acquire_call()?, tried: None, copies: Vec::new() }
                 }
             };

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::base::clock::Instant;
-use crate::redis::kinds::{Queue, Wake, multi};
+use crate::redis::kinds::{Wake, multi};
 use crate::redis::settle::settle;
 use crate::redis::target::Target;
 use crate::redis::wait::lines::{self, LineKey};
@@ -22,7 +22,7 @@ impl Target {
 
     /// Tells whether a release passes its hold on to the next waiter of this client.
     pub fn passes(&self) -> bool {
-        self.row.traits.queue == Queue::Passing
+        self.row.traits.queue.passes()
     }
 
     /// The number of permits that its acquire wants at once.

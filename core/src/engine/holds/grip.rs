@@ -1,0 +1,145 @@
+//! A grip: the field under which the server keeps a lock for this client. It belongs to the owner that took the lock
+//! from the server. Inside this client the lock may be handed on to other owners: they hold it through that grip, and the
+//! server hears nothing of it.
+
+use std::time::Duration;
+
+use super::owned::Hold;
+use super::{Holds, LASTING, Owned, STEP, believed, lease_for};
+use crate::base::clock::Instant;
+use crate::engine::claim::Claim;
+
+/// A hold through the grip of another owner. A call of one of the two would mean to the server what it does not mean to
+/// this client.
+#[derive(Debug)]
+pub struct Tangle {
+    pub holder: Claim,
+    /// The time for which the client believes in the hold.
+    pub left: Duration,
+}
+
+/// A hold to hand on inside this client.
+pub struct HandOn<'a> {
+    pub from: &'a Claim,
+    /// The number of the hold that ends.
+    pub number: u64,
+    pub to: &'a Claim,
+    /// The number of incarnations of the servers, as it is now.
+    pub incarnation: u64,
+}
+
+impl Owned {
+    /// The claim under which the server keeps the holds.
+    pub fn grip(&self) -> Claim {
+        self.claim.of(self.field)
+    }
+
+    fn is_through_another(&self) -> bool {
+        self.field != self.claim.owner
+    }
+
+    /// Tells whether the lock can be handed on without a word of the server: the holder has nothing but this hold, the
+    /// client believes in it for most of the watchdog's time and no longer, and nothing speaks against it.
+    fn is_sure(&self, number: u64, incarnation: u64, watchdog: Duration, now: Instant) -> bool {
+        let [hold] = self.holds.as_slice() else { return false };
+        let is_plain = hold.number == number && hold.lost.is_none() && !hold.kept && self.shared.is_none();
+        let whole = believed(watchdog);
+        let left = self.deadline.saturating_duration_since(now);
+        let is_answered = self.unanswered == 0 && !self.is_overdue && !self.outlasts;
+        let is_undoubted = self.incarnation == incarnation && !self.suspected && !self.forced;
+        is_plain && is_answered && is_undoubted && left >= whole * 2 / 3 && left <= whole
+    }
+}
+
+impl Holds {
+    /// The owner under whose field the server keeps the holds of this claim.
+    pub fn field(&self, claim: &Claim) -> i64 {
+        self.of(claim).map_or(claim.owner, |owned| owned.field)
+    }
+
+    /// The owner whose holds the server keeps under this claim.
+    pub(super) fn key_of_grip(&self, grip: &Claim) -> Option<usize> {
+        let own = self.claims.get(grip).copied();
+        own.filter(|key| !self.owned[*key].is_through_another() && self.owned[*key].live() > 0).or_else(|| {
+            let sharers = self.names.get(&grip.name)?;
+            let is_it = |owned: &Owned| owned.claim.kind == grip.kind && owned.field == grip.owner && owned.live() > 0;
+            sharers.keys.iter().copied().find(|key| is_it(&self.owned[*key])).or(own)
+        })
+    }
+
+    /// The hold of a lock of that name, of any kind, that this owner has through the grip of another one, or another one
+    /// through the grip of this owner.
+    pub fn tangle(&self, name: &str, owner: i64, now: Instant) -> Option<Tangle> {
+        let sharers = self.names.get(name)?;
+        let is_tangled = |owned: &&Owned| {
+            let is_of_owner = owned.claim.owner == owner || owned.field == owner;
+            owned.is_through_another() && is_of_owner && owned.live() > 0 && owned.deadline > now
+        };
+        let owned = sharers.keys.iter().map(|key| &self.owned[*key]).find(is_tangled)?;
+        Some(Tangle { holder: owned.claim.clone(), left: owned.deadline.saturating_duration_since(now) })
+    }
+
+    /// Ends a hold and gives its lock to another owner of this client, under the same field of the server and until the
+    /// same time. Gives the number of the heir's hold and how long the client believes in it; `None`: only the server may pass the lock on now, and nothing has
+    /// changed. `is_quiet` tells whether no other call under the grip's field is under way.
+    pub fn hand_on(&mut self, hand_on: &HandOn, now: Instant, is_quiet: impl FnOnce(i64) -> bool) -> Option<(u64, Duration)> {
+        let HandOn { from, number, to, incarnation } = *hand_on;
+        let key = self.claims.get(from).copied()?;
+        let before = &self.owned[key];
+        let is_heir_free = self.of(to).is_none_or(|owned| owned.live() == 0);
+        if !before.is_sure(number, incarnation, self.watchdog, now) || !is_heir_free {
+            return None;
+        }
+        let field = before.field;
+        // The same owner may hold the name by another kind too: that is the same field.
+        let shares = |other: &usize| *other != key && self.owned[*other].field == field && self.owned[*other].live() > 0;
+        if self.names.get(&from.name).is_some_and(|sharers| sharers.keys.iter().any(shares)) || !is_quiet(field) {
+            return None;
+        }
+        let heir = self.next;
+        self.next += 1;
+        let fresh = Owned {
+            field,
+            renewed: before.renewed,
+            renew_at: if before.is_renewed() { before.renew_at } else { self.first_renewal(key, now) },
+            check_at: Some(self.stepped(now + LASTING + STEP, STEP)),
+            changed: true,
+            ..Owned::new(to.clone(), heir, before.deadline, before.incarnation, now)
+        };
+        let left = before.deadline.saturating_duration_since(now);
+        let asked = before.deadline - believed(self.watchdog);
+        let key = self.key_for(to, || Owned::new(to.clone(), heir, asked, incarnation, now));
+        let owned = &mut self.owned[key];
+        let holds = std::mem::take(&mut owned.holds);
+        *owned = Owned { holds, due: owned.due, tokens: owned.tokens.take(), ..fresh };
+        owned.holds.push(Hold::new(heir, true));
+        self.numbers.insert(heir, key);
+        self.tell("taken", &self.owned[key], heir, Some(asked), 0);
+        self.plan(key, now);
+        self.forget(from, number, now);
+        Some((heir, left))
+    }
+
+    /// The lease that keeps the holds of this claim from now on, for at least the watchdog's time; `None`: there is no hold.
+    pub fn lease_to_keep(&mut self, claim: &Claim, now: Instant) -> Option<Duration> {
+        if self.count(claim, now) == 0 {
+            return None;
+        }
+        let left = self.believed_until(claim)?.saturating_duration_since(now);
+        Some(lease_for(left).max(self.watchdog))
+    }
+
+    /// The time until which the client believes in the holds of this claim.
+    pub fn believed_until(&self, claim: &Claim) -> Option<Instant> {
+        self.of(claim).filter(|owned| owned.live() > 0).map(|owned| owned.deadline)
+    }
+
+    /// Notes that the server keeps the holds of this claim under its own field, for the watchdog's lease after a call sent
+    /// at `sent`.
+    pub fn gripped(&mut self, claim: &Claim, sent: Instant, now: Instant) {
+        if let Some(key) = self.claims.get(claim).copied().filter(|key| self.owned[*key].live() > 0) {
+            self.owned[key].field = claim.owner;
+            self.lengthen(claim, self.watchdog, sent, now);
+        }
+    }
+}

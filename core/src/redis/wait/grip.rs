@@ -1,0 +1,85 @@
+//! The holder of a lock that was handed on inside this client holds it through the grip of another owner, see
+//! [`crate::engine::holds::grip`]. Before it asks the server about the lock, the server puts its own field in that place.
+
+use crate::base::clock::Instant;
+use crate::engine::claim::Claim;
+use crate::engine::gate::Entry;
+use crate::engine::holds::grip::Tangle;
+use crate::redis::kinds::reply::Code;
+use crate::redis::kinds::script::Call;
+use crate::redis::kinds::{self, Inputs};
+use crate::redis::link::Sent;
+use crate::redis::settle::{RetryLimits, Settled, Unsettled, after, settle};
+use crate::redis::target::{Attempt, Target};
+use crate::request::error::Result;
+
+impl Target {
+    /// See [`crate::engine::holds::Holds::tangle`]. Another owner's hold only begins or ends to be one while no call of
+    /// this owner is under way.
+    pub fn tangle(&self) -> Option<Tangle> {
+        self.redis.holds(|holds| holds.tangle(&self.claim.name, self.claim.owner, Instant::now()))
+    }
+
+    /// Makes way for an acquire whose caller has the right to send. `Some`: its answer, because another owner of this
+    /// client has the lock.
+    pub async fn untangle(&self, retry: RetryLimits) -> Result<Option<Attempt>> {
+        while let Some(tangle) = self.tangle() {
+            if tangle.holder.owner != self.claim.owner {
+                return Ok(Some(Attempt::busy(Some(tangle.left))));
+            }
+            self.for_claim(&tangle.holder).take_grip(retry).await?;
+        }
+        Ok(None)
+    }
+
+    /// The same owner's target for another claim.
+    fn for_claim(&self, claim: &Claim) -> Target {
+        let row = kinds::find(claim.kind).expect("it was acquired");
+        Target { row, claim: claim.clone(), grip: None, ..self.clone() }
+    }
+
+    /// Has the server keep the owner's hold under the owner's own field.
+    async fn take_grip(&self, retry: RetryLimits) -> Result<()> {
+        let entry = self.enter_grip(retry).await?;
+        let grip = self.clone().through(entry.claim.owner);
+        let lease = self.redis.holds(|holds| holds.lease_to_keep(&self.claim, Instant::now()));
+        let (Some(lease), true) = (lease, grip.grip.is_some()) else { return Ok(()) };
+        let inputs = Inputs {
+            lease_ms: 0,
+            next_owner: &self.owner,
+            next_lease_ms: lease.as_millis() as u64,
+            ..grip.inputs()
+        };
+        let Some(call) = self.row.kind.take_grip(&inputs) else { return Ok(()) };
+        match settle(&self.redis, &call, retry, None).await {
+            Ok(settled) => self.took_grip(settled),
+            Err(Unsettled { error, copies, .. }) => {
+                if !copies.is_empty() {
+                    let go_on = self.clone().find_grip(entry, call, copies);
+                    self.redis.io.spawn_present(go_on);
+                }
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    fn took_grip(&self, settled: Settled) {
+        let Settled { reply, sent, .. } = settled;
+        match reply.code {
+            Code::Passed => self.redis.holds(|holds| holds.gripped(&self.claim, sent, Instant::now())),
+            _ => self.missing(&reply, sent),
+        }
+    }
+
+    /// Finds out under which field the server keeps the hold, after a call without a known outcome. No other call about
+    /// the hold goes out before that, or before the client stops believing in it.
+    async fn find_grip(self, entry: Entry, call: Call, copies: Vec<Sent>) {
+        let give_up = self.redis.holds(|holds| holds.believed_until(&self.claim)).unwrap_or_else(Instant::now);
+        let retry = RetryLimits { give_up, ..self.retry_limits(None) };
+        if let Ok(settled) = after(&self.redis, &call, retry, None, copies).await {
+            self.took_grip(settled);
+        }
+        drop(entry);
+    }
+}
