@@ -1,4 +1,5 @@
--- Takes the lock, or one more hold of a lock that the owner has, and draws a fencing token for it.
+-- Takes the lock, or one more hold of a lock that the owner has, and draws a fencing token for it. The client hands the lock on to its own waiters
+-- without a call: their tokens are drawn here too.
 --
 -- Inputs
 --   tokens     the key that counts the tokens; it outlives the lock
@@ -7,16 +8,17 @@
 --   want       the count that the field gets: written, not added
 --   resent     1: a copy of this call may have run before; if it finds `want` there, and a newer token than `known`, that copy has drawn it, and
 --              no other is drawn. Else that is what a hold left which its owner has lost by its own clock, a little before the server's
---   known      the newest token that the owner has had; 0: it remembers none
+--   known      the newest token that the client has drawn; 0: it remembers none
+--   spare      the number of tokens to draw for the client's waiters
 --   not_after  see _late.lua
 -- Replies
---   {1, token}   held
+--   {1, token, spare}  held; so many tokens follow that one, and are the client's
 --   {0, ttl}     another owner holds the lock for ttl ms more, -1: without end
 --   {-1, n}      the outer holds that `want` builds on are gone; nothing was changed; n is 1 if another owner holds the lock
 --   {-4, found}  the key is something else, see _kind.lua
 -- Redisson: the acquire of RedissonFencedLock
 local lock, tokens = KEYS[1], KEYS[2]
-local lease, owner, want, resent, known, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local lease, owner, want, resent, known, spare, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 
 local refusal = late(not_after)
 if refusal then return refusal end
@@ -31,8 +33,10 @@ if not count then
 end
 -- The token first: what is refused after it has used up a number, and nothing else.
 local is_drawn = resent == '1' and count == want and last > tonumber(known)
-if not is_drawn then last = redis.call('INCR', tokens) end
+local token, more = last, 0
+if not is_drawn then token, more = draw(tokens, spare) end
+if type(token) ~= 'number' then return token end
 if count and ttl < tonumber(lease) then redis.call('PEXPIRE', lock, lease) end
 redis.call('HSET', lock, owner, want)
 if not count then end_after(lock, lease, owner) end
-return {1, last}
+return {1, token, more}

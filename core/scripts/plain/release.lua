@@ -7,29 +7,30 @@
 --   next_owner  the owner to pass on to; empty: none
 --   next_lease  ms that the lock lives from now on with that owner
 --   tokens      the key of the fencing tokens, of which the next owner gets one; empty: there are none
+--   spare       the number of tokens to draw for the client's other waiters
 --   publish     PUBLISH or SPUBLISH
 --   channel     where waiters listen, empty: none listens; an argument and not a key, so that a moving slot does not stop the call
 --   not_after   see _late.lua
 -- Replies
 --   {1, n}        done; n clients heard that the lock is free
 --   {1, 0, left}  done; the holds that are left last for so many ms more, -1: without end; never less than before
---   {2}           passed on; then follows the token, if there are any
+--   {2}           passed on; then follow the token and the number of tokens behind it that are the client's, if there are any
 --   {-1, n}  the owner's field is not there; nothing was changed; n is 1 if another owner holds the lock
 -- The first write is one that a full server takes: it lifts the refusal for the rest of the script.
 -- Redisson: the unlock of RedissonLock, without its latch key; nothing passes on
 local lock = KEYS[1]
 local owner, leave, lease, next_owner, next_lease = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local tokens, publish, channel, not_after = ARGV[6], ARGV[7], ARGV[8], ARGV[9]
+local tokens, spare, publish, channel, not_after = ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10]
 
 local refusal = late(not_after)
 if refusal then return refusal end
 
 -- Draws the heir's token. Gives nil if that is impossible here: the slot moves, and the key of the tokens is at the other server. Then the heir
 -- acquires for itself. A held fenced lock has that key, so the script never makes it anew.
-local function draw(tokens)
+local function draw_here(tokens)
   if redis.pcall('EXISTS', tokens) ~= 1 then return nil end
-  local token = redis.pcall('INCR', tokens)
-  return type(token) == 'number' and token or nil
+  local token, more = draw(tokens, spare)
+  if type(token) == 'number' then return token, more end
 end
 
 -- The answer to a repeat: the token drawn last is the heir's. If the script cannot read it, a later repeat answers.
@@ -60,14 +61,15 @@ if next_owner ~= '' then
   -- This removes nothing; see _heir.lua for why it comes first.
   redis.call('HDEL', lock, next_owner)
   -- The token comes before the heir: a repeat that finds the heir answers the token drawn last.
-  local token = tokens ~= '' and draw(tokens)
+  local token, more
+  if tokens ~= '' then token, more = draw_here(tokens) end
   if token or tokens == '' then
     -- Waiters of other clients sleep as long as the lock had to live: this message has them look again.
     if time < 0 or tonumber(next_lease) < time then tell() end
     -- In this order the key is there all the time: in a slot that moves, the server refuses writes to a key that is gone.
     let_in(lock, next_owner, next_lease)
     redis.call('HDEL', lock, owner)
-    return {2, token or nil}
+    return {2, token, more}
   end
 end
 local heard = tell()

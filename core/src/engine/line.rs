@@ -406,6 +406,11 @@ impl<W> Line<W> {
         !self.waiting.is_empty() || self.out.is_some() || self.pace.gives_way(now)
     }
 
+    /// The number of waiters without a call in flight.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
     /// Tells whether a waiter is left.
     pub fn has_waiters(&self) -> bool {
         !self.waiting.is_empty() || self.out.as_ref().is_some_and(|out| out.place.is_some() && !out.cancelled)

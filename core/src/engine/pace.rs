@@ -64,7 +64,15 @@ impl Pace {
     /// `near`: another owner of this client holds the lock.
     pub fn new(near: bool, now: Instant) -> Self {
         let until = if near { now + NEAR } else { now };
-        Pace { listening: false, delays: Delays::default(), until, giving_way: None, word: None, doubted: false, ask_by: None }
+        Pace {
+            listening: false,
+            delays: Delays::default(),
+            until,
+            giving_way: None,
+            word: None,
+            doubted: false,
+            ask_by: None,
+        }
     }
 
     /// Sets the delays after which the waiter tries by itself, if there are any. `hears`: there is a channel to listen

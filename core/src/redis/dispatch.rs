@@ -13,9 +13,9 @@ use crate::redis::kinds::script::Call;
 use crate::redis::link::{First, Limits, Outcome};
 use crate::redis::ops::key_events;
 use crate::redis::target::{Releasing, Target};
-use crate::redis::wait::release::Begun;
 use crate::redis::wait::acquire;
 use crate::redis::wait::lines::Waiter;
+use crate::redis::wait::release::Begun;
 use crate::request::error::{Error, Loss, Result};
 use crate::request::{Answer, Done, Look, Op, Request, given_back};
 

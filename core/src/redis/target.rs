@@ -18,7 +18,7 @@ use crate::engine::word::AN_ANSWER;
 use crate::redis::Redis;
 use crate::redis::kinds::reply::{Code, Reply};
 use crate::redis::kinds::script::Call;
-use crate::redis::kinds::{self, Inputs, KindRow, PERMITS_AT_ONCE};
+use crate::redis::kinds::{self, Inputs, KindRow, PERMITS_AT_ONCE, Queue};
 use crate::redis::link::Outcome;
 use crate::redis::settle::RetryLimits;
 use crate::request::error::{Error, Result};
@@ -31,6 +31,8 @@ pub use crate::redis::wait::take::InFlight;
 
 /// The least time for which the server remembers a call that leaves no other trace: most outages are shorter.
 const KEEP: Duration = Duration::from_secs(600);
+/// The most tokens to draw for waiters at once: in a turn of the usual time no more get the lock.
+const MOST_SPARE: usize = 1000;
 /// The most semaphores without permits about which a client warns.
 const MOST_UNSET: usize = 1000;
 
@@ -182,6 +184,7 @@ impl Target {
             forever: self.endless,
             want: 0,
             known: 0,
+            spare: 0,
             leave: 0,
             next_owner: "",
             next_lease_ms: 0,
@@ -217,14 +220,32 @@ impl Target {
 
     pub fn acquire_call(&self) -> Result<Call> {
         let count = self.count();
-        let known = if self.row.traits.fenced { self.redis.holds(|holds| holds.known(&self.claim)) } else { 0 };
-        let mut call = self.call(Op::Acquire, &Inputs { want: count + 1, known, ..self.inputs() })?;
+        let (known, spare) = match self.row.traits.fenced {
+            true => (
+                self.redis.holds(|holds| holds.known(&self.claim)),
+                self.spare(self.redis.lines().waiting(&self.key())),
+            ),
+            false => (0, 0),
+        };
+        let mut call = self.call(Op::Acquire, &Inputs { want: count + 1, known, spare, ..self.inputs() })?;
         call.confirmed = call.changes();
         if self.redis.config.quarantine {
             call.grants = call.changes() && count == 0;
             self.redis.link.leased(self.lease);
         }
         Ok(call)
+    }
+
+    /// The number of tokens to draw for so many waiters of this client, to which it may hand the lock on.
+    pub fn spare(&self, waiting: usize) -> u32 {
+        if self.row.traits.fenced && self.is_handed_on() { waiting.min(MOST_SPARE) as u32 } else { 0 }
+    }
+
+    /// Tells whether this client hands such a lock on to its waiters without asking the server.
+    pub fn is_handed_on(&self) -> bool {
+        let redis = &self.redis;
+        let is_inside = self.row.traits.queue == Queue::Inside && !self.member;
+        is_inside && !redis.config.turn.is_zero() && !redis.link.confirms(&self.claim.name)
     }
 
     /// Interprets the reply to an acquire sent at `sent`. `None`: the outer holds are lost, so the caller tries for a
@@ -267,21 +288,27 @@ impl Target {
     }
 
     /// Notes a hold from the `reply` to a call sent at `sent`. `None`: its lease is over already.
-    pub fn taken(&self, reply: Reply, renewed: bool, sent: Instant) -> Option<Answer> {
+    pub fn taken(&self, mut reply: Reply, renewed: bool, sent: Instant) -> Option<Answer> {
         let lease = (!renewed).then_some(self.lease);
         let incarnation = self.redis.link.incarnation();
         let now = Instant::now();
         if self.lease > SHORT && believed(self.lease) <= now - sent {
             return None;
         }
-        let token = if self.row.traits.fenced { reply.numbers.first() } else { None };
+        let drawn = match (self.row.traits.fenced, reply.numbers.as_slice()) {
+            (true, [token, spare @ ..]) => Some((*token, spare.first().copied().unwrap_or_default())),
+            _ => None,
+        };
         let number = self.redis.holds(|holds| {
             let number =
                 holds.taken(&self.claim, || self.row.kind.shared_key(&self.claim.name), lease, incarnation, sent, now);
-            token.inspect(|token| holds.fence(number, **token, self.lease));
+            drawn.inspect(|(token, spare)| holds.fence(number, *token, *spare, self.lease));
             number
         });
         let named = self.row.kind.named(&self.owner);
+        if drawn.is_some() {
+            reply.numbers.truncate(1);
+        }
         let items = if named.is_empty() { reply.numbers } else { named };
         Some(Answer { done: true, number: number as i64, items, ..Answer::default() })
     }

@@ -170,8 +170,14 @@ impl Client {
             What::Ended { lost: true } => "lost",
         };
         if matches!(what, What::Taken) && !state.owned.contains_key(&key) {
-            let fresh =
-                Owned { grip, first: hold, holds: BTreeMap::new(), until, asked: asked.unwrap_or(at), told: VecDeque::new() };
+            let fresh = Owned {
+                grip,
+                first: hold,
+                holds: BTreeMap::new(),
+                until,
+                asked: asked.unwrap_or(at),
+                told: VecDeque::new(),
+            };
             state.owned.insert(Arc::new(key.clone()), fresh);
         }
         let Some(owned) = state.owned.get_mut(&key) else { return };

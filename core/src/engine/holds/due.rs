@@ -42,6 +42,7 @@ impl Holds {
 
     fn check(&mut self, key: usize, at: Instant, now: Instant) {
         self.owned[key].suspected = true;
+        self.owned[key].void_spare();
         self.check_by(key, at, now);
     }
 

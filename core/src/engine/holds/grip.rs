@@ -24,8 +24,20 @@ pub struct HandOn<'a> {
     /// The number of the hold that ends.
     pub number: u64,
     pub to: &'a Claim,
+    /// The heir gets a token.
+    pub fenced: bool,
     /// The number of incarnations of the servers, as it is now.
     pub incarnation: u64,
+}
+
+/// The heir's hold.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Inherited {
+    pub number: u64,
+    /// 0: it has none.
+    pub token: i64,
+    /// The time for which the client believes in it.
+    pub left: Duration,
 }
 
 impl Owned {
@@ -80,10 +92,10 @@ impl Holds {
     }
 
     /// Ends a hold and gives its lock to another owner of this client, under the same field of the server and until the
-    /// same time. Gives the number of the heir's hold and how long the client believes in it; `None`: only the server may pass the lock on now, and nothing has
-    /// changed. `is_quiet` tells whether no other call under the grip's field is under way.
-    pub fn hand_on(&mut self, hand_on: &HandOn, now: Instant, is_quiet: impl FnOnce(i64) -> bool) -> Option<(u64, Duration)> {
-        let HandOn { from, number, to, incarnation } = *hand_on;
+    /// same time. `None`: only the server may pass the lock on now, and nothing has changed. `is_quiet` tells whether no
+    /// other call under the grip's field is under way.
+    pub fn hand_on(&mut self, hand_on: &HandOn, now: Instant, is_quiet: impl FnOnce(i64) -> bool) -> Option<Inherited> {
+        let HandOn { from, number, to, fenced, incarnation } = *hand_on;
         let key = self.claims.get(from).copied()?;
         let before = &self.owned[key];
         let is_heir_free = self.of(to).is_none_or(|owned| owned.live() == 0);
@@ -92,10 +104,17 @@ impl Holds {
         }
         let field = before.field;
         // The same owner may hold the name by another kind too: that is the same field.
-        let shares = |other: &usize| *other != key && self.owned[*other].field == field && self.owned[*other].live() > 0;
+        let shares =
+            |other: &usize| *other != key && self.owned[*other].field == field && self.owned[*other].live() > 0;
         if self.names.get(&from.name).is_some_and(|sharers| sharers.keys.iter().any(shares)) || !is_quiet(field) {
             return None;
         }
+        let token = match fenced {
+            true => self.owned[key].spare_token()?,
+            false => 0,
+        };
+        let tokens = self.owned[key].tokens.take();
+        let before = &self.owned[key];
         let heir = self.next;
         self.next += 1;
         let fresh = Owned {
@@ -111,13 +130,16 @@ impl Holds {
         let key = self.key_for(to, || Owned::new(to.clone(), heir, asked, incarnation, now));
         let owned = &mut self.owned[key];
         let holds = std::mem::take(&mut owned.holds);
-        *owned = Owned { holds, due: owned.due, tokens: owned.tokens.take(), ..fresh };
-        owned.holds.push(Hold::new(heir, true));
+        *owned = Owned { holds, due: owned.due, tokens: tokens.or(owned.tokens.take()), ..fresh };
+        owned.holds.push(Hold { token, ..Hold::new(heir, true) });
         self.numbers.insert(heir, key);
         self.tell("taken", &self.owned[key], heir, Some(asked), 0);
+        if token != 0 {
+            self.tell("token", &self.owned[key], heir, None, token);
+        }
         self.plan(key, now);
         self.forget(from, number, now);
-        Some((heir, left))
+        Some(Inherited { number: heir, token, left })
     }
 
     /// The lease that keeps the holds of this claim from now on, for at least the watchdog's time; `None`: there is no hold.

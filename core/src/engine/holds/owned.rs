@@ -1,5 +1,6 @@
 //! The holds that one owner has of one lock, and their end.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -63,10 +64,14 @@ pub struct Sharers {
     pub all_ask: bool,
 }
 
-/// The fencing tokens of an owner. A repeated acquire that finds the owner's field compares its token with the newest.
+/// The fencing tokens of a grip. A repeated acquire that finds the owner's field compares its token with the newest.
 /// A token that is no newer belongs to a hold that this client has forgotten and the server has not.
+#[derive(Default)]
 pub struct Tokens {
+    /// The newest that was drawn for the owner, or for heirs inside this client.
     pub newest: i64,
+    /// Those for heirs inside this client.
+    pub spare: Range<i64>,
     /// The longest lease that the client has asked for.
     pub longest: Duration,
     /// The end of the time during which the server may keep a field of the owner although the client has no hold for
@@ -228,22 +233,24 @@ impl Holds {
         owned.tokens = None;
     }
 
-    /// Notes the token that the server gave a hold, by a call for `lease`.
-    pub fn fence(&mut self, number: u64, token: i64, lease: Duration) {
+    /// Notes the token that the server gave a hold, and how many it gave for heirs inside this client, by a call for
+    /// `lease`.
+    pub fn fence(&mut self, number: u64, token: i64, spare: i64, lease: Duration) {
         let Some(key) = self.numbers.get(&number) else { return };
         let owned = &mut self.owned[*key];
         owned.holds.iter_mut().filter(|hold| hold.number == number).for_each(|hold| hold.token = token);
-        let tokens =
-            owned.tokens.get_or_insert_with(|| Box::new(Tokens { newest: token, longest: lease, until: None }));
-        tokens.newest = tokens.newest.max(token);
+        let tokens = owned.tokens.get_or_insert_default();
+        tokens.newest = tokens.newest.max(token + spare);
+        tokens.spare = token + 1..token + 1 + spare;
         tokens.longest = tokens.longest.max(lease);
         self.tell("token", &self.owned[*key], number, None, token);
     }
 
-    /// The newest token that the owner has had of this lock, as long as the server may have a field of the owner; 0:
+    /// The newest token of this lock that the client has drawn, as long as the server may have a field of its owner; 0:
     /// the client remembers none.
     pub fn known(&self, claim: &Claim) -> i64 {
-        self.of(claim).and_then(|owned| owned.tokens.as_ref()).map_or(0, |tokens| tokens.newest)
+        let sharers = self.names.get(&claim.name).into_iter().flat_map(|sharers| &sharers.keys);
+        sharers.filter_map(|key| self.owned[*key].tokens.as_ref()).map(|tokens| tokens.newest).max().unwrap_or_default()
     }
 
     /// The token of a hold; `None`: it has none, or was released.
@@ -312,6 +319,16 @@ impl Owned {
         if let Some(tokens) = &mut self.tokens {
             tokens.longest = tokens.longest.max(lease);
         }
+    }
+
+    /// Draws the token of an heir inside this client.
+    pub fn spare_token(&mut self) -> Option<i64> {
+        self.tokens.as_mut()?.spare.next()
+    }
+
+    /// Drops the tokens for heirs inside this client: another client may have drawn newer ones.
+    pub fn void_spare(&mut self) {
+        self.tokens.iter_mut().for_each(|tokens| tokens.spare = 0..0);
     }
 
     pub fn is_renewed(&self) -> bool {

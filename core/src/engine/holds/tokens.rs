@@ -20,7 +20,7 @@ fn claim() -> Claim {
 
 fn take(holds: &mut Holds, lease: Duration, token: i64, now: Instant) -> u64 {
     let number = holds.taken(&claim(), || None, Some(lease), 0, now, now);
-    holds.fence(number, token, lease);
+    holds.fence(number, token, 0, lease);
     number
 }
 
@@ -93,8 +93,8 @@ fn a_token_of_a_hold_with_an_extreme_lease_is_known_until_that_is_over_and_no_lo
                 let asked = (!is_renewed).then_some(lease);
                 let outer = holds.taken(&claim(), || None, asked, 0, start, start);
                 let inner = holds.taken(&claim(), || None, Some(lease), 0, start, start);
-                holds.fence(outer, 3, lease);
-                holds.fence(inner, 5, lease);
+                holds.fence(outer, 3, 0, lease);
+                holds.fence(inner, 5, 0, lease);
                 holds.extending(&claim(), lease);
                 holds.lengthen(&claim(), lease, start, start);
                 holds.left(&claim(), lease, WATCHDOG, start, start);

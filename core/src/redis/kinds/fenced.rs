@@ -5,7 +5,7 @@ use super::{Inputs, Kind, Wake, prefixed};
 use crate::redis::kinds::script::{Call, Script, script};
 use crate::request::Op;
 
-static ACQUIRE: Script = script!("fenced/acquire", "_look", "_kind", "_end");
+static ACQUIRE: Script = script!("fenced/acquire", "_look", "_kind", "_draw", "_end");
 static INSPECT: Script = script!("fenced/inspect", "_look", "_kind");
 
 fn tokens_of(name: &str) -> String {
@@ -26,6 +26,7 @@ impl Kind for Fenced {
                         .arg("want", inputs.want)
                         .resent()
                         .arg("known", inputs.known)
+                        .arg("spare", inputs.spare)
                         .not_after(),
                 )
             }

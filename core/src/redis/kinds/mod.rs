@@ -243,8 +243,10 @@ pub struct Inputs<'a> {
     pub forever: bool,
     /// The count that an acquire gives the owner.
     pub want: u32,
-    /// The newest token that the owner has had, as far as the client remembers, see `fenced`.
+    /// The newest token that the client has drawn, as far as it remembers, see `fenced`.
     pub known: i64,
+    /// The number of tokens to draw for waiters of the client, see `fenced`.
+    pub spare: u32,
     /// The count that a release leaves the owner.
     pub leave: u32,
     /// The owner that a release passes the lock on to; empty: there is none.

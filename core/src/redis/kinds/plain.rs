@@ -5,7 +5,7 @@ use crate::redis::kinds::script::{Call, Script, script};
 use crate::request::Op;
 
 static ACQUIRE: Script = script!("plain/acquire", "_look", "_kind", "_end");
-static RELEASE: Script = script!("plain/release", "_look", "_heir");
+static RELEASE: Script = script!("plain/release", "_look", "_draw", "_heir");
 static RENEW: Script = script!("plain/renew", "_look", "_live", "_renew");
 static FORCE_RELEASE: Script = script!("plain/force_release", "_look", "_kind");
 static INSPECT: Script = script!("plain/inspect", "_look", "_kind");
@@ -25,7 +25,8 @@ pub fn release(inputs: &Inputs, tokens: &str, channel: &str) -> Call {
         .arg("owner", inputs.owner)
         .arg("leave", inputs.leave)
         .arg("lease", inputs.lease_ms);
-    let call = call.arg("next_owner", inputs.next_owner).arg("next_lease", inputs.next_lease_ms).arg("tokens", tokens);
+    let call = call.arg("next_owner", inputs.next_owner).arg("next_lease", inputs.next_lease_ms);
+    let call = call.arg("tokens", tokens).arg("spare", inputs.spare);
     inputs.to_waiters(call, channel).not_after()
 }
 

@@ -16,6 +16,7 @@ fn inputs() -> Inputs<'static> {
         forever: true,
         want: 1,
         known: 0,
+        spare: 0,
         leave: 0,
         next_owner: "",
         next_lease_ms: 0,

@@ -44,12 +44,8 @@ impl Target {
         let grip = self.clone().through(entry.claim.owner);
         let lease = self.redis.holds(|holds| holds.lease_to_keep(&self.claim, Instant::now()));
         let (Some(lease), true) = (lease, grip.grip.is_some()) else { return Ok(()) };
-        let inputs = Inputs {
-            lease_ms: 0,
-            next_owner: &self.owner,
-            next_lease_ms: lease.as_millis() as u64,
-            ..grip.inputs()
-        };
+        let inputs =
+            Inputs { lease_ms: 0, next_owner: &self.owner, next_lease_ms: lease.as_millis() as u64, ..grip.inputs() };
         let Some(call) = self.row.kind.take_grip(&inputs) else { return Ok(()) };
         match settle(&self.redis, &call, retry, None).await {
             Ok(settled) => self.took_grip(settled),

@@ -148,6 +148,11 @@ impl Lines {
         self.lines.get(key).is_some_and(|open| open.line.is_waited_in(now))
     }
 
+    /// The number of waiters in a line.
+    pub fn waiting(&self, key: &LineKey) -> usize {
+        self.lines.get(key).map_or(0, |open| open.line.waiting())
+    }
+
     /// Tells whether the line knows that the lock is taken, so that a newcomer need not ask.
     pub fn is_taken(&self, key: &LineKey, now: Instant) -> bool {
         self.lines.get(key).is_some_and(|open| open.line.pace.is_taken(now, now))

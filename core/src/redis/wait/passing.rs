@@ -11,10 +11,10 @@ use crate::base::tasks;
 use crate::engine::claim::Claim;
 use crate::engine::gate::Entry;
 use crate::engine::holds::Leaving;
-use crate::engine::holds::grip::HandOn;
+use crate::engine::holds::grip::{HandOn, Inherited};
 use crate::engine::line::Line;
-use crate::redis::kinds::{ALL, KindRow, Queue};
 use crate::redis::kinds::reply::Reply;
+use crate::redis::kinds::{ALL, KindRow};
 use crate::redis::link::Sent;
 use crate::redis::target::{Attempt, InFlight, Target};
 use crate::redis::wait::acquire::once_more;
@@ -28,6 +28,8 @@ pub struct Pass {
     patience: Patience,
     /// Nothing has come since the server gave the lock to this client that says it may be another's.
     sure: bool,
+    /// The number of tokens that the server is to draw for those behind the heir.
+    pub spare: u32,
     /// `None`: the heir has its result.
     entry: Option<Entry>,
 }
@@ -40,10 +42,10 @@ impl Pass {
         let now = Instant::now();
         let mut lines = redis.lines();
         let heir = |waiter: &Waiter| (waiter.target.clone(), waiter.renewed, waiter.patience);
-        let (sure, (to, renewed, patience)) = lines.change(&key, now, |line| {
+        let (sure, waiting, (to, renewed, patience)) = lines.change(&key, now, |line| {
             let to = line.pass(since, now).map(|place| heir(&place.waiter))?;
             // The heir's other waiters ask for one hold more each, and that is the server's.
-            Some((!line.pace.is_doubted() && !line.waits(to.0.claim.owner), to))
+            Some((!line.pace.is_doubted() && !line.waits(to.0.claim.owner), line.waiting(), to))
         })??;
         // Each owner has one changing call at a time: if one is in flight for the heir, the release passes nothing on.
         let Some(entry) = redis.gates.try_enter(&to.claim) else {
@@ -52,7 +54,9 @@ impl Pass {
             answer_cancelled(cancelled.map(|place| place.waiter));
             return None;
         };
-        Some(Pass { to, renewed, patience, sure, entry: Some(entry) })
+        drop(lines);
+        let spare = if sure && renewed && !from.member { to.spare(waiting) } else { 0 };
+        Some(Pass { to, renewed, patience, sure, spare, entry: Some(entry) })
     }
 
     /// Hands the hold of `from` on inside this client, without a call: the heir holds it through the same `grip`, the
@@ -61,8 +65,7 @@ impl Pass {
         let to = &self.to;
         let redis = to.redis.clone();
         let name = &to.claim.name;
-        let is_inside = to.row.traits.queue == Queue::Inside && !to.row.traits.fenced && !from.member && !to.member;
-        if !self.sure || !self.renewed || !is_inside || redis.config.turn.is_zero() || redis.link.confirms(name) {
+        if !self.sure || !self.renewed || from.member || !to.is_handed_on() {
             return Err(self);
         }
         let now = Instant::now();
@@ -70,6 +73,7 @@ impl Pass {
             from: &from.claim,
             number: leaving.number,
             to: &to.claim,
+            fenced: to.row.traits.fenced,
             incarnation: redis.link.incarnation(),
         };
         // The same owner may ask for the same key by another kind.
@@ -83,9 +87,11 @@ impl Pass {
                 && redis.gates.are_quiet(calls.map(|kind| Claim::new(kind.traits.name, name.clone(), field)))
         };
         let handed_on = redis.holds(|holds| holds.hand_on(&hand_on, now, is_quiet));
-        let Some((number, left)) = handed_on else { return Err(self) };
+        let Some(Inherited { number, token, left }) = handed_on else { return Err(self) };
         drop(self.entry.take());
-        Ok(Heir { to: self.to.clone(), answer: Answer { done: true, number: number as i64, ..Answer::default() }, left })
+        let items = if to.row.traits.fenced { vec![token] } else { Vec::new() };
+        let answer = Answer { done: true, number: number as i64, items, ..Answer::default() };
+        Ok(Heir { to: self.to.clone(), answer, left })
     }
 
     /// Notes that the server has passed the hold on, by a call sent at `sent` and answered by `reply`.

@@ -104,6 +104,7 @@ impl Target {
             lease_ms: leaving.lease.as_millis() as u64,
             next_owner: next.map_or("", |next| &next.owner),
             next_lease_ms: next.map_or(0, |next| next.lease.as_millis() as u64),
+            spare: pass.as_ref().map_or(0, |pass| pass.spare),
             ..self.inputs()
         };
         let call = self.call(Op::Release, &inputs)?;
