@@ -120,6 +120,7 @@ fn a_number_out_of_range_is_answered_with_both_ends_of_the_range() {
         ("connect_timeout", "0", "0.001", "31536000"),
         ("retry_for", "-1", "0", "31536000"),
         ("fair_wait", "1e9", "0", "31536000"),
+        ("turn", "-0.001", "0", "31536000"),
         ("database", "-1", "0", "1000000"),
         ("database", "1000001", "0", "1000000"),
     ] {

@@ -85,6 +85,7 @@ const OPTIONS: &[(&str, &[(&str, bool)])] = &[
     ("connect_timeout", &[("0.001", true), ("31536000", true)]),
     ("flush", &[("0", true), ("31536000", true)]),
     ("fair_wait", &[("0", true), ("31536000", true)]),
+    ("turn", &[("0", true), ("0.000000001", true), ("31536000", true)]),
     ("watchdog", &[("0.1", true), ("31536000", true)]),
     ("sync", &[("wait(within=0.001)", true), ("connected(within=0.001)", true), ("connected(within=31536000)", true)]),
     (

@@ -12,7 +12,7 @@ import org.redisson.config.Config;
 
 /** The main class of a child JVM: uses redlatch's own classes with objects of the org.redisson classes that come first on the class path. */
 public final class BehindRedisson {
-    static final long CALLS = 10;
+    static final long CALLS = 11;
 
     private BehindRedisson() {}
 
@@ -22,7 +22,8 @@ public final class BehindRedisson {
         List<Callable<?>> calls = List.of(() -> Holds.of(lock), () -> Holds.of(lock, 1), () -> Lease.lock(lock),
                 () -> Lease.lock(lock, Duration.ofSeconds(9)), () -> Lease.tryLock(lock, Duration.ZERO),
                 () -> Lease.tryLock(lock, Duration.ZERO, Duration.ofSeconds(9)), () -> TokenLock.of(client, "token"),
-                () -> Options.releaseOnShutdown(client), () -> Options.releaseOnShutdown(new Config()), () -> Options.quarantine(new Config()));
+                () -> Options.releaseOnShutdown(client), () -> Options.releaseOnShutdown(new Config()), () -> Options.quarantine(new Config()),
+                () -> Options.turn(new Config(), Duration.ZERO));
         for (Callable<?> call : calls) {
             try {
                 System.out.println("nothing thrown: " + call.call());

@@ -3,6 +3,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.redlatch.Options;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -20,18 +21,21 @@ class ExtremesTest extends LockTest {
     private static final Map<String, ObjLongConsumer<Config>> TIMES = Map.of(
             "lockWatchdogTimeout", (config, ms) -> config.setLockWatchdogTimeout(ms),
             "fairLockWaitTimeout", (config, ms) -> config.setFairLockWaitTimeout(ms),
+            "turn", (config, ms) -> Options.turn(config, Duration.ofMillis(ms)),
             "slavesSyncTimeout", (config, ms) -> config.setSlavesSyncTimeout(ms),
             "timeout", (config, ms) -> config.useSingleServer().setTimeout((int) ms),
             "connectTimeout", (config, ms) -> config.useSingleServer().setConnectTimeout((int) ms));
     private static final Map<String, List<Long>> WORKING = Map.of(
             "lockWatchdogTimeout", List.of(100L, YEAR),
             "fairLockWaitTimeout", List.of(0L, YEAR),
+            "turn", List.of(0L, 1L, YEAR),
             "slavesSyncTimeout", List.of(0L, 1L, YEAR),
             "timeout", List.of(1L, 9L, (long) Integer.MAX_VALUE),
             "connectTimeout", List.of(1L, (long) Integer.MAX_VALUE));
     private static final Map<String, List<Long>> REFUSED = Map.of(
             "lockWatchdogTimeout", List.of(Long.MIN_VALUE, 0L, 99L, YEAR + 1, Long.MAX_VALUE),
             "fairLockWaitTimeout", List.of(Long.MIN_VALUE, -1L, YEAR + 1, Long.MAX_VALUE),
+            "turn", List.of(-YEAR, -1L, YEAR + 1, 2 * YEAR),
             "timeout", List.of((long) Integer.MIN_VALUE, -1L, 0L),
             "connectTimeout", List.of((long) Integer.MIN_VALUE, -1L, 0L));
 

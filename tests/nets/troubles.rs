@@ -89,13 +89,14 @@ pub struct Trouble {
 
 /// These troubles are no reason to lose a hold: the server is there, has the hold, and can renew it. In a cluster on a
 /// busy machine nodes may take each other for dead, which is a reason.
-const SPARING: [&str; 7] = [
+const SPARING: [&str; 8] = [
     "none",
     "reply lost",
     "full server",
     "retry_for of nothing",
     "response_timeout of a year",
     "fair_wait of nothing",
+    "turn of nothing",
     "fork",
 ];
 
@@ -137,6 +138,7 @@ pub fn of(kind: &str) -> Vec<Trouble> {
         trouble("retry_for of nothing", Ground::Shared, Strike::Nothing, "&retry_for=0"),
         trouble("watchdog of 100 ms", Ground::Shared, Strike::Nothing, "&watchdog=0.1"),
         trouble("fair_wait of nothing", Ground::Shared, Strike::Nothing, "&fair_wait=0"),
+        trouble("turn of nothing", Ground::Shared, Strike::Nothing, "&turn=0"),
         trouble("answers an empty line", Ground::Shared, Strike::Nonsense(b"\r\n"), ""),
         trouble("answers an array of less than nothing", Ground::Shared, Strike::Nonsense(b"*-7\r\n"), ""),
         trouble("answers OK", Ground::Shared, Strike::Nonsense(b"+OK\r\n"), ""),

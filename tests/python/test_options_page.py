@@ -92,8 +92,8 @@ WRITTEN = {
 def default_of(name: str, literal: str) -> str:
     """The default in the words of the page; `literal` is the struct of a configuration of which nothing was set."""
     (value,) = re.findall(rf"^ +{name}: (.+),$", literal, re.MULTILINE)
-    seconds = re.fullmatch(r"Duration::from_secs\((\d+)\)", value)
-    return f"{seconds[1]} s" if seconds else WRITTEN[value]
+    time = re.fullmatch(r"Duration::from_(secs|millis)\((\d+)\)", value)
+    return f"{int(time[2]) / {'secs': 1, 'millis': 1000}[time[1]]:g} s" if time else WRITTEN[value]
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if not row.name.startswith("tls_")], ids=lambda row: row.name)
@@ -169,8 +169,9 @@ def test_the_page_has_each_option_of_java_that_redisson_has_not() -> None:
     assert [name for name in options if f"`Options.{name}`" not in PAGE] == []
 
 
-#: What Java draws anew for each client, or has otherwise than the core, or not at all; the page says so in the row.
-OTHERWISE = {"retry_for", "sync", "flush"}
+#: What Java draws anew for each client, or has otherwise than the core, or without a default of its own, or not at all;
+#: the page says so in the row.
+OTHERWISE = {"retry_for", "sync", "turn", "flush"}
 
 
 @pytest.mark.parametrize(

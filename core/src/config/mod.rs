@@ -315,7 +315,7 @@ impl Config {
     /// The time for which the waiters of this client hand a contended lock to each other without asking the server, from the
     /// acquire by which one of them got it: from 0 to a year. Default: 10 ms. After that the next release is a true one,
     /// and waiters of other clients have their chance. 0: each owner gets the lock from the server. It applies to holds
-    /// without a lease of their own, of plain, non-reentrant and write locks, see `docs/reliability.md`.
+    /// without a lease of their own, of plain, non-reentrant, fenced and write locks, see `docs/reliability.md`.
     #[must_use]
     pub fn turn(mut self, time: Duration) -> Self {
         self.turn = time;

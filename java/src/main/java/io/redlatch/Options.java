@@ -2,6 +2,7 @@ package io.redlatch;
 
 import io.redlatch.internal.ClassPath;
 import io.redlatch.internal.ExtendedOptions;
+import java.time.Duration;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 import org.redisson.config.ConfigAccess;
@@ -46,6 +47,21 @@ public final class Options {
     public static Config quarantine(Config config) {
         extended(config, "config");
         ConfigAccess.quarantine(config);
+        return config;
+    }
+
+    /**
+     * Sets the time for which the waiters of a client hand a contended lock to each other without asking the server, from the acquire by
+     * which one of them got it: from 0 to a year, rounded up to ms, 10 ms by default. After that the next {@code unlock} is a true one, and waiters
+     * of other clients have their chance. With 0 each owner gets the lock from the server. It applies to plain, non-reentrant, fenced and
+     * write locks that are held without a lease of their own.
+     *
+     * @return the same configuration
+     * @throws ClassPathConflictException if Redisson itself is on the class path as well
+     */
+    public static Config turn(Config config, Duration time) {
+        extended(config, "config");
+        ConfigAccess.turn(config, time);
         return config;
     }
 

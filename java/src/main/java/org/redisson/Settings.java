@@ -1,5 +1,6 @@
 package org.redisson;
 
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -38,6 +39,12 @@ final class Settings {
         put(options, "sync", servers.settings instanceof SingleServerConfig ? null : sync(config));
         if (config.isQuarantine()) { // else the URL's
             options.put("quarantine", "true");
+        }
+        Duration turn = ConfigAccess.turn(config);
+        if (turn != null) { // else the URL's
+            long ms = Times.ms(turn);
+            boolean isBroken = !turn.isNegative() && turn.compareTo(Duration.ofMillis(ms)) > 0; // rounded up: 0 would switch turns off
+            options.put("turn", seconds("turn", isBroken ? ms + 1 : ms, 0));
         }
         return options;
     }

@@ -10,7 +10,10 @@ import java.util.concurrent.TimeUnit;
  * Otherwise they are those of {@link RLock}.
  */
 public interface RFencedLock extends RLock, RFencedLockAsync {
-    /** The token of the latest hold, of any owner; 0: none yet. */
+    /**
+     * The token that was drawn last, for any owner; 0: none yet. A client draws tokens for its waiters in advance, so this one may belong to
+     * no hold.
+     */
     Long getToken();
 
     /** As {@link #lock()}, and gives the token. */

@@ -11,6 +11,7 @@ import java.io.UncheckedIOException;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.time.Duration;
 import java.util.function.Supplier;
 import org.redisson.codec.Kryo5Codec;
 
@@ -19,6 +20,8 @@ public class Config extends ClientSettings<Config> implements ExtendedOptions {
     private BaseConfig<?> servers;
     private boolean releaseOnShutdown;
     private boolean quarantine;
+    /** See {@link Options#turn}; null: that of the address, or the default. */
+    Duration turn;
 
     /** The defaults, without a server. */
     public Config() {}
@@ -28,6 +31,7 @@ public class Config extends ClientSettings<Config> implements ExtendedOptions {
         servers = other.servers == null ? null : other.servers.copy();
         releaseOnShutdown = other.releaseOnShutdown;
         quarantine = other.quarantine;
+        turn = other.turn;
         kept.putAll(other.kept);
         if (getCodec() == null) {
             setCodec(new Kryo5Codec());

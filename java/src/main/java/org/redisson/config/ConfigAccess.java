@@ -1,6 +1,8 @@
 package org.redisson.config;
 
+import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -42,5 +44,15 @@ public final class ConfigAccess {
     /** See {@link io.redlatch.Options#quarantine}. */
     public static void quarantine(Config config) {
         config.quarantine();
+    }
+
+    /** See {@link io.redlatch.Options#turn}. */
+    public static void turn(Config config, Duration time) {
+        config.turn = Objects.requireNonNull(time, "time");
+    }
+
+    /** The time that {@link io.redlatch.Options#turn} has set, or null. */
+    public static Duration turn(Config config) {
+        return config.turn;
     }
 }
