@@ -190,7 +190,7 @@ fn an_heir_believes_no_longer_than_the_server_though_the_reply_to_the_pass_was_l
                 let waiting = Request { lease: Some(secs(20)), wait: None, ..request(Op::Acquire, kind, 2) };
                 client.submit(client.ticket(), waiting, move |taken| drop(sender.send(taken)));
                 // The answer to a pass comes only after the pass's lease.
-                let passed = if kinds::traits(kind).fenced { "*2\r\n:2\r\n" } else { "*1\r\n:2\r\n" };
+                let passed = if kinds::traits(kind).fenced { "*3\r\n:2\r\n" } else { "*1\r\n:2\r\n" };
                 proxy.hold_at(redlatch_tests::Direction::ToClient, passed, 1);
                 give(&client, kind, hold);
                 proxy.disarm();

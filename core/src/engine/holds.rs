@@ -250,10 +250,17 @@ impl Holds {
 
     /// Forgets a hold: its release is on its way, or a release has reported its loss.
     pub fn forget(&mut self, claim: &Claim, number: u64, now: Instant) {
+        if let Some(decides) = self.end(claim, number, now) {
+            self.changed(&decides, now);
+        }
+    }
+
+    /// Drops a hold. Gives the key that decided whether it lasted.
+    fn end(&mut self, claim: &Claim, number: u64, now: Instant) -> Option<Arc<str>> {
         self.numbers.remove(&number);
         drop(self.take_scope(number));
         self.ended.push(Ended { number, claim: claim.clone(), loss: None, report: None });
-        let Some(key) = self.claims.get(claim).copied() else { return };
+        let key = self.claims.get(claim).copied()?;
         self.tell("ended", &self.owned[key], number, None, 0);
         let owned = &mut self.owned[key];
         if let Some(tokens) = &mut owned.tokens {
@@ -263,7 +270,7 @@ impl Holds {
         owned.holds.retain(|hold| hold.number != number);
         let decides = owned.decides().clone();
         self.plan(key, now);
-        self.changed(&decides, now);
+        Some(decides)
     }
 
     /// Notes that the owner has lost all its holds of this lock.

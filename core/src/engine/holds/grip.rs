@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use super::owned::Hold;
-use super::{Holds, LASTING, Owned, STEP, believed, lease_for};
+use super::{Holds, Owned, believed, lease_for};
 use crate::base::clock::Instant;
 use crate::engine::claim::Claim;
 
@@ -121,8 +121,9 @@ impl Holds {
             field,
             renewed: before.renewed,
             renew_at: if before.is_renewed() { before.renew_at } else { self.first_renewal(key, now) },
-            check_at: Some(self.stepped(now + LASTING + STEP, STEP)),
-            changed: true,
+            // The hand-on has changed nothing at the server, which reports the next change as before.
+            check_at: before.check_at,
+            changed: before.changed,
             ..Owned::new(to.clone(), heir, before.deadline, before.incarnation, now)
         };
         let left = before.deadline.saturating_duration_since(now);
@@ -138,7 +139,7 @@ impl Holds {
             self.tell("token", &self.owned[key], heir, None, token);
         }
         self.plan(key, now);
-        self.forget(from, number, now);
+        self.end(from, number, now);
         Some(Inherited { number: heir, token, left })
     }
 
