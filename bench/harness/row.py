@@ -24,7 +24,8 @@ class Column:
     title: str
     figure: str
     digits: int = 0
-    against: str | None = None  # the peer of the same round that the figure is divided by
+    # The peer of the same round that the figure is divided by; `*` stands for the peer itself, as in `*-turn-0`.
+    against: str | None = None
     aims: dict[str, Aim] = field(default_factory=dict)
 
 
@@ -56,6 +57,10 @@ def among(row: Row, peers: Container[str]) -> Row:
 def glance(row: Row) -> Row:
     """The row of a first look: the best-known peers, and no JVM warmed."""
     return replace(among(row, KNOWN), warm=0)
+
+
+def each(peers: tuple[str, ...], sign: str, bound: float) -> dict[str, Aim]:
+    return dict.fromkeys(peers, Aim(sign, bound))
 
 
 def at_most(**bounds: float) -> dict[str, Aim]:

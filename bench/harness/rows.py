@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import partial
 
 from harness import rates, upkeep
+from harness.beside import beside
 from harness.handover import handover
-from harness.peers import ASYNCIO, ELSEWHERE, GO, OTHERS, OURS, PYTHON, REDISSON, THREADS
-from harness.row import Aim, Column, Row, at_least, at_most
+from harness.peers import ASYNCIO, ELSEWHERE, GO, OTHERS, OURS, PYTHON, REDISSON, THREADS, TURNLESS
+from harness.row import Aim, Column, Row, at_least, at_most, each
 from harness.window import FAR, ONE_CPU, TWO_CPUS
 
 P50, P99 = Column("p50 µs", "p50", 1), Column("p99 µs", "p99", 1)
@@ -15,6 +16,9 @@ CPU, SERVER_CPU = Column("client CPU µs", "cpu", 1), Column("server CPU µs", "
 SCRIPTS, COMMANDS = Column("script calls", "scripts", 2), Column("commands", "commands", 2)
 PAIRS, RATE = Column("pairs/s", "rate"), Column("acquisitions/s", "rate")
 SHARE, LONGEST = Column("min/max share", "share", 2), Column("longest wait ms", "longest", 1)
+CHANGES = Column("changes of owner/s", "changes")
+WAIT, WAIT99 = Column("median wait ms", "wait", 2), Column("p99 wait ms", "wait_p99", 2)
+BOTH_CPU = Column("CPU µs of both", "both_cpu", 1)
 CPU_RATIO = Column("CPU / Redisson", "cpu", 3, "redisson")
 ALL_PEERS = (*OURS, *REDISSON, *PYTHON, *ASYNCIO, *GO, *OTHERS, *ELSEWHERE)
 # Peers whose callers are tasks, and no threads of the system.
@@ -32,7 +36,32 @@ def share_at_least(bound: float) -> Column:
 
 def contended(times: float, share: float, commands: float, *more: Column) -> tuple[Column, ...]:
     ratio = Column("/ Redisson", "rate", 1, "redisson", at_least(rust=times, java=times))
-    return (RATE, ratio, LONGEST, SERVER_CPU, CPU, *more, SCRIPTS, commands_at_most(commands), share_at_least(share))
+    return (RATE, ratio, *more, SERVER_CPU, CPU, SCRIPTS, commands_at_most(commands), share_at_least(share))
+
+
+def turnless(title: str, figure: str, aims: dict[str, Aim] | None = None) -> Column:
+    """Beside the same client without turns."""
+    return Column(f"{title} / turn=0", figure, 1, "*-turn-0", aims or {})
+
+
+def owners(workers: int, hold: int) -> Row:
+    """How often the lock changes its owner: no worker that takes it again and again is fast here."""
+    block, is_first = f"a block of {hold} ms" if hold else "an empty block", (workers, hold) == (16, 0)
+    return Row(
+        f"owners-{workers}{'-held' if hold else ''}",
+        f"one lock, {workers} workers in one process, {block}: changes of owner",
+        (*OURS, *TURNLESS),
+        partial(rates.crowd, workers=workers, hold=hold),
+        (
+            *(CHANGES, turnless("changes", "changes", each(OURS, "≥", 1)), RATE),
+            *(WAIT, turnless("median", "wait", each(OURS, "≤", 1))),
+            *(LONGEST, turnless("longest", "longest", each(OURS, "≤", 1))),
+            *(BOTH_CPU, COMMANDS, SHARE),
+        ),
+        seconds=1 if hold else 0.5,
+        warmed_by=None if is_first else "owners-16",
+        quick=is_first,
+    )
 
 
 def shared(peer: str, aims: dict[str, Aim] | None = None) -> tuple[Column, ...]:
@@ -91,7 +120,11 @@ ROWS = (
         "one lock, 16 workers in one process",
         (*THREADS, "rust-async", "asyncio", "java-virtual", *ASYNCIO),
         rates.crowd,
-        contended(4, 0.9, 1.1, Column("CPU / Redisson", "cpu", 3, "redisson", at_most(rust=0.1, java=0.1))),
+        contended(
+            *(10, 0.9, 0.1),
+            Column("/ MariaDB", "rate", 1, "mariadb", at_least(rust=3, java=3)),
+            *(CHANGES, LONGEST, Column("CPU µs of both", "both_cpu", 1, None, at_most(rust=15, java=15)), CPU_RATIO),
+        ),
         once=(ONE_CPU,),
         plot="rate",
         seconds=0.5,
@@ -99,12 +132,42 @@ ROWS = (
     Row(
         "processes",
         "one lock, 4 processes with 4 workers each",
-        ("rust", "python", "java", "redisson", "redis-py", "python-redis-lock", *GO, "rslock", "mariadb"),
+        (
+            *("rust", "python", "java", "rust-turn-0", "python-turn-0", "java-turn-0"),
+            *("redisson", "redis-py", "python-redis-lock", *GO, "rslock", "mariadb"),
+        ),
         partial(rates.crowd, processes=4, workers=4),
-        contended(3, 0.5, 1.5, CPU_RATIO),
+        contended(
+            *(75, 0.9, 1.5),
+            turnless("rate", "rate", at_least(rust=3, java=3)),
+            *(Column("longest wait ms", "longest", 1, None, at_most(rust=33)), CPU_RATIO),
+        ),
         seconds=1.2,
         warm=1 / 3,
         plot="rate",
+    ),
+    *(owners(workers, hold) for workers in (16, 64) for hold in (0, 1)),
+    Row(
+        "tasks-crowd",
+        "one lock, 100 tasks of asyncio in one process",
+        ("asyncio-lock", "asyncio", "asyncio-turn-0", *ASYNCIO),
+        partial(rates.crowd, workers=100),
+        (
+            *(RATE, Column("/ asyncio.Lock", "rate", 2, "asyncio-lock", at_least(asyncio=0.4))),
+            *(turnless("rate", "rate"), CHANGES, WAIT, LONGEST, CPU, COMMANDS, SHARE),
+        ),
+    ),
+    Row(
+        "beside",
+        "one lock, 16 workers of a peer beside 4 of Redisson: how long Redisson's wait",
+        ("rust", "rust-turn-0", "java", "java-turn-0", "redisson"),
+        beside,
+        (
+            *(WAIT, turnless("median", "wait", at_most(rust=1, java=1))),
+            *(WAIT99, turnless("p99", "wait_p99", at_most(rust=1, java=1)), LONGEST),
+            *(Column("Redisson's acquisitions/s", "rate", 1), Column("the peer's", "other_rate")),
+        ),
+        seconds=2,
     ),
     Row(
         "fair",
@@ -183,9 +246,12 @@ ROWS = (
     Row(
         "far-crowd",
         "the server 0.5 ms away: one lock, 16 workers in one process",
-        ABROAD,
+        (*ABROAD, "rust-turn-0"),
         rates.crowd,
-        (RATE, Column("/ Redisson", "rate", 1, "redisson"), LONGEST, COMMANDS, SHARE),
+        (
+            *(RATE, Column("/ Redisson", "rate", 1, "redisson", at_least(rust=20, java=20))),
+            *(turnless("rate", "rate"), CHANGES, LONGEST, COMMANDS, SHARE),
+        ),
         (FAR,),
         rounds=1,
         plot="rate",

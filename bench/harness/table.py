@@ -14,9 +14,10 @@ MARKS = {True: "✓", False: "✗"}
 def value(column: Column, peer: str, windows: list[Window]) -> float | None:
     """The median over the rounds in which there is a figure, and one to compare it with."""
     figures = {(w["round"], w["peer"]): w["figures"].get(column.figure) for w in windows}
+    against = column.against and column.against.replace("*", peer)
     rounds = [r for r, p in figures if p == peer and figures[r, p] is not None]
-    rounds = [r for r in rounds if column.against is None or figures.get((r, column.against))]
-    by = {r: figures[r, column.against] if column.against else 1 for r in rounds}
+    rounds = [r for r in rounds if against is None or figures.get((r, against))]
+    by = {r: figures[r, against] if against else 1 for r in rounds}
     return median(figures[r, peer] / by[r] for r in rounds) if rounds else None
 
 

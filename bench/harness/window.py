@@ -99,6 +99,7 @@ class Window:
         scripts = self.commands["evalsha"] + self.commands["eval"]
         costs = {"scripts": scripts, "commands": sent(self.commands), "all": sum(self.commands.values())}
         times = {"cpu": self.client * 1e6, "server_cpu": self.server * 1e6}
+        times["both_cpu"] = times["cpu"] + times["server_cpu"]
         return {**{name: cost / max(count, 1) for name, cost in {**costs, **times}.items()}, "foreign": self.foreign}
 
 

@@ -1,10 +1,13 @@
 //! This library from tasks, all on one thread of tokio's.
 
+use std::sync::Arc;
+
 use redlatch::{Client, Guard, LockBuilder};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use crate::order::{Order, Pairs, Share, now, report, shares};
+use crate::owners::Owners;
 
 pub fn program(url: &str) -> Box<dyn FnMut(&Order) -> String> {
     let client = Client::connect(url).expect("the URL is good");
@@ -31,9 +34,7 @@ async fn carry_out(client: &Client, order: &Order, waiting: &mut JoinSet<u64>) -
         }
         "crowd" => {
             sleep(order.until_begin()).await;
-            let workers =
-                (0..order.number("workers")).map(|_| worker(client.clone(), order.name().to_owned(), order.share()));
-            shares(&workers.collect::<JoinSet<_>>().join_all().await)
+            crowd(client, order).await
         }
         "wait" => {
             *waiting = (0..order.number("waiters")).map(|_| waiter(lock(order.name()))).collect();
@@ -62,13 +63,26 @@ async fn pairs(client: Client, name: String, mut pairs: Pairs) -> Pairs {
     pairs
 }
 
-async fn worker(client: Client, name: String, mut share: Share) -> Share {
-    while share.ask() {
-        let guard = taken(client.lock(&name)).await;
-        share.got();
-        unlock(guard).await;
-    }
-    share
+async fn crowd(client: &Client, order: &Order) -> String {
+    let owners = Arc::new(Owners::default());
+    let worker = |n| {
+        let (client, name, hold) = (client.clone(), order.name().to_owned(), order.duration("hold"));
+        let (owners, mut share): (_, Share) = (owners.clone(), order.share());
+        async move {
+            while share.ask() {
+                let guard = taken(client.lock(&name)).await;
+                share.got();
+                owners.took(n);
+                if !hold.is_zero() {
+                    sleep(hold).await;
+                }
+                unlock(guard).await;
+            }
+            share
+        }
+    };
+    let workers: JoinSet<_> = (0..order.number("workers")).map(worker).collect();
+    format!("{} {}", shares(workers.join_all().await), owners.changes())
 }
 
 async fn waiter(lock: LockBuilder) -> u64 {

@@ -5,6 +5,7 @@ use std::thread::{JoinHandle, sleep};
 use redlatch::{BlockingGuard, Client, LockBuilder};
 
 use crate::order::{Order, Share, list, now, report, shares};
+use crate::owners::Owners;
 
 pub fn program(url: &str) -> Box<dyn FnMut(&Order) -> String> {
     let client = Client::connect(url).expect("the URL is good");
@@ -20,7 +21,7 @@ pub fn program(url: &str) -> Box<dyn FnMut(&Order) -> String> {
             report([pairs(&client, order, order.name())])
         }
         "own" => report(all(order, "callers", |n| pairs(&client, order, &order.nth_name(n)))),
-        "crowd" => contend(order, |_| lock(&client, order.name()), unlock),
+        "crowd" => crowd(&client, order),
         "readers" => readers(&client, order),
         "permits" => permits(&client, order),
         "handover" => handover(&client, order),
@@ -77,30 +78,43 @@ fn all<T: Send>(order: &Order, count: &str, work: impl Fn(u64) -> T + Sync) -> V
     })
 }
 
-fn contend<T>(order: &Order, take: impl Fn(u64) -> T + Sync, give: impl Fn(T) + Sync) -> String {
-    let worker = |_| {
+/// `take` gets the number of the acquisition, `give` that of the worker.
+fn contend<T>(order: &Order, take: impl Fn(u64) -> T + Sync, give: impl Fn(u64, T) + Sync) -> String {
+    let worker = |n| {
         let mut share: Share = order.share();
         while share.ask() {
             let taken = take(share.taken());
             share.got();
-            give(taken);
+            give(n, taken);
         }
         share
     };
-    shares(&all(order, "workers", worker))
+    shares(all(order, "workers", worker))
+}
+
+fn crowd(client: &Client, order: &Order) -> String {
+    let owners = Owners::default();
+    let hold = order.duration("hold");
+    let give = |worker, guard| {
+        owners.took(worker);
+        sleep(hold);
+        unlock(guard);
+    };
+    let shares = contend(order, |_| lock(client, order.name()), give);
+    format!("{shares} {}", owners.changes())
 }
 
 fn readers(client: &Client, order: &Order) -> String {
     let lock = client.read_write_lock(order.name());
     let writes = order.number("writes");
-    contend(order, |n| taken(if n % writes == 0 { lock.write() } else { lock.read() }), unlock)
+    contend(order, |n| taken(if n % writes == 0 { lock.write() } else { lock.read() }), |_, guard| unlock(guard))
 }
 
 fn permits(client: &Client, order: &Order) -> String {
     let semaphore = client.semaphore(order.name());
     semaphore.try_set_permits(order.number("permits")).blocking().expect("the name is new");
     let take = |_| semaphore.acquire(1).blocking().expect("it is acquired in the end");
-    contend(order, take, |permit| permit.release_blocking().expect("a permit can be given back"))
+    contend(order, take, |_, permit| permit.release_blocking().expect("a permit can be given back"))
 }
 
 fn handover(client: &Client, order: &Order) -> String {

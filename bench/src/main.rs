@@ -7,6 +7,7 @@ mod ceiling;
 mod distance;
 mod floor;
 mod order;
+mod owners;
 mod socket;
 
 use std::io::BufRead;

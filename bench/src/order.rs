@@ -48,7 +48,7 @@ impl Order {
 
     /// Counts the acquisitions of one of several workers from now to the order's `until`.
     pub fn share(&self) -> Share {
-        Share { until: self.number("until"), taken: 0, longest: 0, asked: 0 }
+        Share { until: self.number("until"), asked: 0, waits: Vec::new() }
     }
 
     /// Waits for the common start.
@@ -93,22 +93,25 @@ impl Pairs {
 pub fn report(all: impl IntoIterator<Item = Pairs>) -> String {
     let mut took: Vec<u64> = all.into_iter().flat_map(|pairs| pairs.took).collect();
     took.sort_unstable();
-    let at = |share: f64| took[((took.len() - 1) as f64 * share) as usize];
-    format!("pairs={} p50={} p99={}", took.len(), at(0.5), at(0.99))
+    format!("pairs={} p50={} p99={}", took.len(), at(&took, 0.5), at(&took, 0.99))
 }
 
-/// The acquisitions of one of several workers, and its longest wait.
+/// The time that this share of the sorted times does not exceed.
+fn at(times: &[u64], share: f64) -> u64 {
+    times.get((times.len().saturating_sub(1) as f64 * share) as usize).copied().unwrap_or(0)
+}
+
+/// The waits of one of several workers, one for each acquisition.
 pub struct Share {
     until: u64,
     asked: u64,
-    taken: u64,
-    longest: u64,
+    waits: Vec<u64>,
 }
 
 impl Share {
     /// How often it had its turn.
     pub fn taken(&self) -> u64 {
-        self.taken
+        self.waits.len() as u64
     }
 
     /// Whether there is time to ask once more.
@@ -118,14 +121,16 @@ impl Share {
     }
 
     pub fn got(&mut self) {
-        self.taken += 1;
-        self.longest = self.longest.max(now() - self.asked);
+        self.waits.push(now() - self.asked);
     }
 }
 
-pub fn shares(all: &[Share]) -> String {
+pub fn shares(all: Vec<Share>) -> String {
     let taken: Vec<u64> = all.iter().map(Share::taken).collect();
-    format!("taken={} longest={}", list(&taken), all.iter().map(|share| share.longest).max().unwrap_or(0))
+    let mut waits: Vec<u64> = all.into_iter().flat_map(|share| share.waits).collect();
+    waits.sort_unstable();
+    let [p50, p99, longest] = [0.5, 0.99, 1.0].map(|share| at(&waits, share));
+    format!("taken={} p50={p50} p99={p99} longest={longest}", list(&taken))
 }
 
 /// Nanoseconds of the clock that all processes share.

@@ -27,10 +27,15 @@ impl Program {
         writeln!(self.process.stdin.as_ref().expect("it is piped"), "{order}").expect("it reads");
     }
 
-    /// The name and the first number of its answer.
-    fn hear(&mut self) -> (String, u64) {
+    fn answer(&mut self) -> String {
         let mut line = String::new();
         self.answers.read_line(&mut line).expect("it writes text");
+        line
+    }
+
+    /// The name and the first number of its answer.
+    fn hear(&mut self) -> (String, u64) {
+        let line = self.answer();
         let (name, numbers) = line.split_once('=').expect("it has not ended");
         let digits: String = numbers.chars().take_while(char::is_ascii_digit).collect();
         (name.to_owned(), digits.parse().expect("it is a number"))
@@ -54,6 +59,12 @@ fn carries_out(way: &str, orders: &[&str]) {
         let (name, count) = program.hear();
         assert!(name == "pairs" && count > 0, "{way} answers `{name}={count}` to `{order}`");
     }
+}
+
+/// Nanoseconds of the clock of the orders.
+fn now() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 #[track_caller]
@@ -84,6 +95,37 @@ fn the_ceiling() {
 fn what_a_lock_cannot_do_without() {
     carries_out("bare", &["first"]);
     hands_over("bare");
+}
+
+/// The numbers of the answer to a crowd's order: acquisitions, and changes of the owner.
+#[track_caller]
+fn crowds(way: &str, workers: u64, hold: u64) -> (u64, u64) {
+    let server = Server::start();
+    let mut program = Program::start(way, &server);
+    let until = now() + 200_000_000;
+    program.tell(&format!("crowd name=a workers={workers} hold={hold} from=0 until={until}"));
+    let answer = program.answer();
+    let numbers = |name: &str| -> Vec<u64> {
+        let word = answer.split_whitespace().find_map(|word| word.strip_prefix(&format!("{name}=")));
+        let list = word.unwrap_or_else(|| panic!("{way} leaves out `{name}` in `{answer}`"));
+        list.split(',').map(|number| number.parse().expect("it is a number")).collect()
+    };
+    let (taken, changes) = (numbers("taken"), numbers("changes"));
+    assert_eq!(taken.len() as u64, workers, "{way}: {answer}");
+    let [p50, p99, longest] = ["p50", "p99", "longest"].map(|name| numbers(name)[0]);
+    assert!(p50 <= p99 && p99 <= longest, "{way}: {answer}");
+    (taken.iter().sum(), changes[0])
+}
+
+#[test]
+fn a_crowd() {
+    for way in ["blocking", "async"] {
+        for hold in [0, 1] {
+            let (taken, changes) = crowds(way, 3, hold);
+            assert!(changes <= taken, "{way}: {changes} changes in {taken} acquisitions");
+            assert_eq!(crowds(way, 1, hold).1, 0, "{way}: one worker is no change");
+        }
+    }
 }
 
 #[test]

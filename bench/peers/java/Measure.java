@@ -29,28 +29,39 @@ final class Measure {
 
     static String paired(List<long[]> times) {
         long[] took = times.stream().flatMapToLong(LongStream::of).sorted().toArray();
-        return "pairs=" + took.length + " p50=" + took[(took.length - 1) / 2] + " p99=" + took[(int) ((took.length - 1) * 0.99)];
+        return "pairs=" + took.length + spread(took);
     }
 
-    /** The acquisitions and the longest wait of one worker of a crowd. */
-    record Share(long taken, long longest) {}
-
-    static Share contend(List<Engine.Lock> turns, long from, long until) throws Exception {
+    /** The waits of one worker, which takes these locks in turn. */
+    static long[] contend(List<Engine.Lock> turns, long from, long until) throws Exception {
+        long[] waits = new long[1 << 10];
         int taken = 0;
-        long longest = 0;
         sleepUntil(from);
         for (long asked = System.nanoTime(); asked < until; asked = System.nanoTime()) {
-            Engine.Lock lock = turns.get(taken++ % turns.size());
+            Engine.Lock lock = turns.get(taken % turns.size());
             lock.acquire();
-            longest = Math.max(longest, System.nanoTime() - asked);
+            if (taken == waits.length) {
+                waits = Arrays.copyOf(waits, 2 * taken);
+            }
+            waits[taken++] = System.nanoTime() - asked;
             lock.release();
         }
-        return new Share(taken, longest);
+        return Arrays.copyOf(waits, taken);
     }
 
-    static String contended(List<Share> shares) {
-        String taken = shares.stream().map(share -> String.valueOf(share.taken)).collect(Collectors.joining(","));
-        return "taken=" + taken + " longest=" + shares.stream().mapToLong(Share::longest).max().getAsLong();
+    static String contended(List<long[]> shares) {
+        String taken = shares.stream().map(waits -> String.valueOf(waits.length)).collect(Collectors.joining(","));
+        long[] waits = shares.stream().flatMapToLong(LongStream::of).sorted().toArray();
+        return "taken=" + taken + spread(waits) + " longest=" + at(waits, 1);
+    }
+
+    private static String spread(long[] times) {
+        return " p50=" + at(times, 0.5) + " p99=" + at(times, 0.99);
+    }
+
+    /** The time that this share of the sorted times does not exceed. */
+    private static long at(long[] times, double share) {
+        return times.length == 0 ? 0 : times[(int) ((times.length - 1) * share)];
     }
 
     /** `hold` and `gap` are in ms. */

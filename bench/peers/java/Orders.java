@@ -61,7 +61,7 @@ final class Orders {
             case "first": return first(engine.lock(name, 0));
             case "solo": return paired(1, caller -> engine.lock(name, 0));
             case "own": return paired(number("callers"), caller -> engine.lock(name + ":" + caller, caller));
-            case "crowd": return contended(worker -> List.of(engine.lock(name, worker)));
+            case "crowd": return crowd(name, number("hold"));
             case "readers": return contended(worker -> turns(engine.readWrite(name, worker), number("writes")));
             case "permits": return contended(worker -> List.of(engine.permits(name, number("permits"), worker)));
             case "handover": return Measure.handover(engine.lock(name, 0), number("times"), number("hold"), number("gap"));
@@ -99,6 +99,12 @@ final class Orders {
             List<Engine.Lock> turns = locks.to(worker);
             return () -> Measure.contend(turns, from, until);
         }));
+    }
+
+    private String crowd(String name, int hold) throws Exception {
+        Owners owners = new Owners();
+        String shares = contended(worker -> List.of(owners.counted(engine.lock(name, worker), worker, hold)));
+        return shares + " changes=" + owners.changes();
     }
 
     private static List<Engine.Lock> turns(Engine.ReadWrite locks, int writes) {

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 
-from figures import crowded, numbers, paired, parsed
+from figures import Owners, crowded, numbers, paired, parsed
 from libraries import THREADS, Cannot
 
 
@@ -33,7 +33,9 @@ class Program:
         return paired(together([(pairs, lock, order["from"], order["until"]) for lock in locks]))
 
     def crowd(self, order):
-        return self.contend(order, lambda: [self.library.lock(order["name"])])
+        owners = Owners()
+        shares = self.contend(order, lambda: [self.library.lock(order["name"])], owners.took)
+        return f"{shares} changes={owners.changes}"
 
     def readers(self, order):
         def locks():
@@ -46,9 +48,8 @@ class Program:
         semaphore = self.library.permits(order["name"], order["permits"])
         return self.contend(order, lambda: [semaphore])
 
-    def contend(self, order, locks):
-        works = [(contend, locks(), order["from"], order["until"]) for _ in range(order["workers"])]
-        return crowded(together(works))
+    def contend(self, order, locks, took=lambda worker: None):
+        return crowded(together([(contend, locks(), order, took, worker) for worker in range(order["workers"])]))
 
     def handover(self, order):
         lock = self.library.lock(order["name"])
@@ -125,20 +126,22 @@ def pairs(lock, begin, until):
     return took
 
 
-def contend(locks, begin, until):
-    """How often it took one of these, in turn, and the longest wait."""
-    sleep_until(begin)
-    turns = itertools.cycle(locks)
-    taken = longest = 0
+def contend(locks, order, took, worker):
+    """The waits for these, which it takes in turn and keeps for the order's `hold`, in ms."""
+    sleep_until(order["from"])
+    turns, hold = itertools.cycle(locks), order.get("hold", 0) / 1e3
+    waits = []
     asked = time.monotonic_ns()
-    while asked < until:
+    while asked < order["until"]:
         lock = next(turns)
         lock.acquire()
-        longest = max(longest, time.monotonic_ns() - asked)
+        waits.append(time.monotonic_ns() - asked)
+        took(worker)
+        if hold:
+            time.sleep(hold)
         lock.release()
-        taken += 1
         asked = time.monotonic_ns()
-    return taken, longest
+    return waits
 
 
 def wait(lock, asked, done):

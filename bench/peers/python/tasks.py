@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-from figures import crowded, numbers, paired, parsed
+from figures import Owners, crowded, numbers, paired, parsed
 from libraries import TASKS, Cannot
 
 
@@ -31,7 +31,9 @@ class Program:
         return paired(await asyncio.gather(*(pairs(lock, order["from"], order["until"]) for lock in locks)))
 
     async def crowd(self, order):
-        return await contended(order, lambda: [self.library.lock(order["name"])])
+        owners = Owners()
+        shares = await contended(order, lambda: [self.library.lock(order["name"])], owners.took)
+        return f"{shares} changes={owners.changes}"
 
     async def readers(self, order):
         def locks():
@@ -89,9 +91,8 @@ class Program:
         return f"held={sum(has() for has in self.holds)}"
 
 
-async def contended(order, locks):
-    works = (contend(locks(), order["from"], order["until"]) for _ in range(order["workers"]))
-    return crowded(await asyncio.gather(*works))
+async def contended(order, locks, took=lambda worker: None):
+    return crowded(await asyncio.gather(*(contend(locks(), order, took, worker) for worker in range(order["workers"]))))
 
 
 async def pairs(lock, begin, until):
@@ -108,20 +109,23 @@ async def pairs(lock, begin, until):
     return took
 
 
-async def contend(locks, begin, until):
-    """How often it took one of these, in turn, and the longest wait."""
-    await sleep_until(begin)
-    turns = itertools.cycle(locks)
-    taken = longest = 0
+async def contend(locks, order, took, worker):
+    """The waits for these, which it takes in turn and keeps for the order's `hold`, in ms."""
+    await sleep_until(order["from"])
+    turns, hold = itertools.cycle(locks), order.get("hold", 0) / 1e3
+    waits = []
     asked = time.monotonic_ns()
-    while asked < until:
+    while asked < order["until"]:
         lock = next(turns)
         await lock.acquire()
-        longest = max(longest, time.monotonic_ns() - asked)
+        waits.append(time.monotonic_ns() - asked)
+        took(worker)
+        # The first time it lets all others ask: nothing else may ever suspend the holder of a lock within this process.
+        if hold or len(waits) == 1:
+            await asyncio.sleep(hold)
         await lock.release()
-        taken += 1
         asked = time.monotonic_ns()
-    return taken, longest
+    return waits
 
 
 async def wait(lock, asked):
