@@ -242,6 +242,7 @@ fn every_close_returns_only_once_the_client_has_ended() {
 ///
 /// # Panics
 /// When it does not come.
+#[track_caller]
 fn eventually(mut it_is_so: impl FnMut() -> bool) {
     let end = std::time::Instant::now() + secs(20);
     while !it_is_so() {

@@ -10,6 +10,7 @@ mod fairness;
 mod given_up;
 mod leases;
 mod row;
+mod turns;
 mod twins;
 mod waiting;
 
@@ -57,6 +58,7 @@ fn every_kind_has_promises_to_keep_and_every_promise_a_kind() {
             fairness::PROMISES,
             given_up::PROMISES,
             leases::PROMISES,
+            turns::PROMISES,
             twins::PROMISES,
             waiting::PROMISES,
         ]

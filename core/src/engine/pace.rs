@@ -54,8 +54,9 @@ pub struct Pace {
     giving_way: Option<u64>,
     /// The last proof that the lock is taken.
     word: Option<Word>,
-    /// A message or a failure says that the lock may be another client's, and the server has given it to no waiter since.
-    doubted: bool,
+    /// The time at which a message or a failure said that the lock may be another client's. `None`: since then the
+    /// server has given it to this one.
+    doubted: Option<Instant>,
     /// A waiter without such a proof needs one: the time by which the line must ask the server for it.
     ask_by: Option<Instant>,
 }
@@ -70,7 +71,7 @@ impl Pace {
             until,
             giving_way: None,
             word: None,
-            doubted: false,
+            doubted: None,
             ask_by: None,
         }
     }
@@ -165,13 +166,18 @@ impl Pace {
 
     /// Notes a change: the lock may be free.
     pub fn doubt(&mut self, now: Instant) {
-        self.doubted = true;
+        self.doubted = Some(now);
         self.word.iter_mut().for_each(|word| word.end(now));
     }
 
     /// Tells whether only the server knows if a hold of this client lasts.
     pub fn is_doubted(&self) -> bool {
-        self.doubted
+        self.doubted.is_some()
+    }
+
+    /// Notes that the server has given the lock to this client, by a call sent at `sent`.
+    pub fn taken(&mut self, sent: Instant) {
+        self.doubted.take_if(|since| *since < sent);
     }
 
     /// Notes that a hold of this client went to one of this line's waiters inside the client. The client believes in it
@@ -206,7 +212,6 @@ impl Pace {
 
     /// Notes that the server has given the lock to one of this line's waiters for that lease.
     pub fn granted(&mut self, lease: Duration, now: Instant) {
-        self.doubted = false;
         self.near(Some(lease), now);
     }
 
@@ -224,7 +229,7 @@ impl Pace {
 
     /// Notes that the connection is not reliable: the line subscribes anew.
     pub fn deaf(&mut self, now: Instant) {
-        self.doubted = true;
+        self.doubted = Some(now);
         self.listening = false;
         self.hurry(now);
     }

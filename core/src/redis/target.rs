@@ -305,6 +305,9 @@ impl Target {
             drawn.inspect(|(token, spare)| holds.fence(number, *token, *spare, self.lease));
             number
         });
+        if self.row.traits.queue == Queue::Inside {
+            self.redis.lines().change(&self.key(), now, |line| line.pace.taken(sent));
+        }
         let named = self.row.kind.named(&self.owner);
         if drawn.is_some() {
             reply.numbers.truncate(1);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, mpsc};
 use std::time::Duration;
 
-use redlatch::ffi::kinds::{Kind, Traits};
+use redlatch::ffi::kinds::{ALL, Kind, Traits};
 use redlatch::ffi::{Answer, Border, Op, Request};
 use redlatch::{Client, Error};
 use redlatch_tests::{Server, View, kinds};
@@ -31,6 +31,12 @@ impl Row {
         Row { traits, kind, a: client(), b: client(), server, waiting: Mutex::default() }
     }
 
+    /// The row of the kind of that name.
+    pub fn of(kind: &str) -> Self {
+        let row = ALL.iter().find(|row| row.traits.name == kind).expect("there is such a kind");
+        Row::new(&row.traits, row.kind)
+    }
+
     pub fn view(&self) -> View {
         self.server.view()
     }
@@ -47,7 +53,12 @@ impl Row {
 
     /// A client with a watchdog of so many seconds.
     pub fn quick(&self, seconds: f64) -> Client {
-        Client::connect(&format!("{}?watchdog={seconds}", self.server.url())).expect("a good URL")
+        self.client(&format!("watchdog={seconds}"))
+    }
+
+    /// A client with these options.
+    pub fn client(&self, options: &str) -> Client {
+        Client::connect(&format!("{}?{options}", self.server.url())).expect("a good URL")
     }
 
     pub fn request(&self, op: Op, owner: i64) -> Request {

@@ -30,13 +30,16 @@ pub struct Pass {
     sure: bool,
     /// The number of tokens that the server is to draw for those behind the heir.
     pub spare: u32,
-    /// `None`: the heir has its result.
+    /// The heir's right to send. `None`: the release itself has it, because the heir is the owner of the grip.
     entry: Option<Entry>,
+    /// The heir has its result.
+    is_over: bool,
 }
 
 impl Pass {
-    /// Finds the heir of a hold that began at `since`; `None`: the release frees the lock.
-    pub fn find(from: &Target, since: Instant) -> Option<Pass> {
+    /// Finds the heir of a hold that began at `since`, and that the server keeps under the field of the owner `grip`.
+    /// `None`: the release frees the lock.
+    pub fn find(from: &Target, since: Instant, grip: i64) -> Option<Pass> {
         let redis = &from.redis;
         let key = from.key();
         let now = Instant::now();
@@ -47,21 +50,29 @@ impl Pass {
             // The heir's other waiters ask for one hold more each, and that is the server's.
             Some((!line.pace.is_doubted() && !line.waits(to.0.claim.owner), line.waiting(), to))
         })??;
-        // Each owner has one changing call at a time: if one is in flight for the heir, the release passes nothing on.
-        let Some(entry) = redis.gates.try_enter(&to.claim) else {
-            let cancelled = lines.change(&key, now, |line| line.put_back()).flatten();
-            drop(lines);
-            answer_cancelled(cancelled.map(|place| place.waiter));
-            return None;
-        };
         drop(lines);
         let spare = if sure && renewed && !from.member { to.spare(waiting) } else { 0 };
-        Some(Pass { to, renewed, patience, sure, spare, entry: Some(entry) })
+        // Each owner has one changing call at a time: if one is in flight for the heir, the release passes nothing on.
+        let is_grips = to.claim.owner == grip;
+        let entry = if is_grips { None } else { redis.gates.try_enter(&to.claim) };
+        let found = Pass { to, renewed, patience, sure, spare, entry, is_over: false };
+        if found.entry.is_none() && !is_grips {
+            found.put_back();
+            return None;
+        }
+        Some(found)
     }
 
-    /// Hands the hold of `from` on inside this client, without a call: the heir holds it through the same `grip`, the
-    /// owner of the field at the server. `Err`: only the server may pass it on.
-    pub fn hand_on(mut self, from: &Target, leaving: &Leaving, grip: i64) -> std::result::Result<Heir, Pass> {
+    /// Leaves the heir in its place: it waits on.
+    pub fn put_back(mut self) {
+        drop(self.end());
+        let cancelled = self.to.redis.lines().change(&self.to.key(), Instant::now(), Line::put_back);
+        answer_cancelled(cancelled.flatten().map(|place| place.waiter));
+    }
+
+    /// Hands the hold of `from` on inside this client, without a call: the heir holds it through the same
+    /// grip. `Err`: only the server may pass it on.
+    pub fn hand_on(mut self, from: &Target, leaving: &Leaving) -> std::result::Result<Heir, Pass> {
         let to = &self.to;
         let redis = to.redis.clone();
         let name = &to.claim.name;
@@ -82,16 +93,16 @@ impl Pass {
         };
         let is_quiet = |field: i64| {
             let calls = ALL.iter().filter(same_form);
-            debug_assert_eq!(field, grip, "its calls are kept out meanwhile");
             !redis.wakes.is_suspect(name)
                 && redis.gates.are_quiet(calls.map(|kind| Claim::new(kind.traits.name, name.clone(), field)))
         };
         let handed_on = redis.holds(|holds| holds.hand_on(&hand_on, now, is_quiet));
         let Some(Inherited { number, token, left }) = handed_on else { return Err(self) };
-        drop(self.entry.take());
         let items = if to.row.traits.fenced { vec![token] } else { Vec::new() };
         let answer = Answer { done: true, number: number as i64, items, ..Answer::default() };
-        Ok(Heir { to: self.to.clone(), answer, left })
+        let heir = Heir { to: to.clone(), answer, left };
+        self.end();
+        Ok(heir)
     }
 
     /// Notes that the server has passed the hold on, by a call sent at `sent` and answered by `reply`.
@@ -107,7 +118,7 @@ impl Pass {
             return;
         }
         let taken = self.to.taken(reply, self.renewed, sent);
-        drop(self.entry.take());
+        self.end();
         match taken {
             Some(taken) => was_granted(&self.to, taken),
             None => return_to_line(&self.to),
@@ -117,7 +128,7 @@ impl Pass {
     /// Acquires for the heir the lock that it has already: like any acquire this one is confirmed, or given back. The
     /// former holder does not wait for that.
     async fn confirm(mut self) {
-        let (to, Some(entry)) = (self.to.clone(), self.entry.take()) else { return };
+        let (to, Some(entry)) = (self.to.clone(), self.end()) else { return };
         let passed = Sent { connection: None, over: Instant::now() };
         let tried = match to.acquire_call() {
             Ok(mut call) => {
@@ -145,10 +156,16 @@ impl Pass {
 
     /// Gives back what the heir may have got, because the outcome of the pass is unknown; the heir waits on.
     pub fn give_back(mut self, copies: Vec<Sent>) {
-        if let Some(entry) = self.entry.take() {
+        if let Some(entry) = self.end() {
             self.to.give_back(entry, 0, copies);
         }
         return_to_line(&self.to);
+    }
+
+    /// Notes that the heir has its result. Gives its right to send.
+    fn end(&mut self) -> Option<Entry> {
+        self.is_over = true;
+        self.entry.take()
     }
 }
 
@@ -212,7 +229,8 @@ fn was_granted(to: &Target, taken: Answer) {
 /// The drop without a result means that nothing was passed on: the heir tries for itself.
 impl Drop for Pass {
     fn drop(&mut self) {
-        if self.entry.take().is_some() {
+        if !self.is_over {
+            drop(self.entry.take());
             return_to_line(&self.to);
         }
     }

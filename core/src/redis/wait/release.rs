@@ -84,9 +84,9 @@ impl Target {
         };
         let channel = if self.redis.lines().has(&self.key()) { self.wake().channel } else { None };
         let heard = channel.map_or(0, |channel| self.redis.wakes.count(&channel));
-        let mut pass = if leaving.leave == 0 && self.passes() { Pass::find(self, leaving.since) } else { None };
+        let mut pass = if leaving.leave == 0 && self.passes() { Pass::find(self, leaving.since, grip) } else { None };
         if let Some(found) = pass.take() {
-            match found.hand_on(self, &leaving, grip) {
+            match found.hand_on(self, &leaving) {
                 Ok(heir) => {
                     drop(entry);
                     self.say_released(0);
@@ -94,7 +94,7 @@ impl Target {
                     return Ok(Begun::HandedOn(Answer::done(0)));
                 }
                 // The script takes an heir whose field is there already for a copy of this call.
-                Err(found) if found.to.claim.owner == grip && grip != self.claim.owner => drop(found),
+                Err(found) if found.to.claim.owner == grip => found.put_back(),
                 Err(found) => pass = Some(found),
             }
         }
