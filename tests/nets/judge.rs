@@ -75,7 +75,8 @@ impl Scene<'_> {
                     .map(|text| format!("a warning without any trouble: {text}")),
             );
             // Each wait is longer than all holds in its way.
-            let is_in_vain = self.cell.operation.name == "wait in vain" || !self.cell.kind.reentrant;
+            let is_in_vain = ["wait in vain", "through another's grip"].contains(&self.cell.operation.name)
+                || !self.cell.kind.reentrant;
             wrong.extend(
                 (!is_in_vain && self.a.told().contains("take not now")).then(|| "a wait was in vain".to_owned()),
             );

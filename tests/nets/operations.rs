@@ -16,33 +16,45 @@ pub struct Operation {
     pub longest: u32,
     /// Whether the client in trouble asks for leases of its own, which may end.
     pub leases: bool,
+    /// Whether the client in trouble hands its locks on without a call for as long as the cell takes.
+    pub turn: bool,
     pub play: fn(&Scene),
 }
 
-pub const ALL: [Operation; 17] = [
-    Operation { name: "acquire", permits: 1, longest: 2, leases: false, play: acquire },
-    Operation { name: "nested acquire", permits: 2, longest: 2, leases: false, play: nested },
-    Operation { name: "inner release first", permits: 2, longest: 2, leases: true, play: inner_first },
-    Operation { name: "outer release first", permits: 2, longest: 2, leases: true, play: outer_first },
-    Operation { name: "renew", permits: 1, longest: 2, leases: false, play: renew },
-    Operation { name: "extend longer", permits: 1, longest: 2, leases: true, play: longer },
-    Operation { name: "extend shorter", permits: 1, longest: 2, leases: true, play: shorter },
-    Operation { name: "pass on", permits: 1, longest: 2, leases: false, play: pass },
-    Operation { name: "force", permits: 1, longest: 2, leases: false, play: force },
-    Operation { name: "wait and be handed over", permits: 1, longest: 2, leases: false, play: hand_over },
-    Operation { name: "give back on cancel", permits: 1, longest: 2, leases: false, play: give_back },
+pub const ALL: [Operation; 19] = [
+    Operation { name: "acquire", permits: 1, longest: 2, leases: false, turn: false, play: acquire },
+    Operation { name: "nested acquire", permits: 2, longest: 2, leases: false, turn: false, play: nested },
+    Operation { name: "inner release first", permits: 2, longest: 2, leases: true, turn: false, play: inner_first },
+    Operation { name: "outer release first", permits: 2, longest: 2, leases: true, turn: false, play: outer_first },
+    Operation { name: "renew", permits: 1, longest: 2, leases: false, turn: false, play: renew },
+    Operation { name: "extend longer", permits: 1, longest: 2, leases: true, turn: false, play: longer },
+    Operation { name: "extend shorter", permits: 1, longest: 2, leases: true, turn: false, play: shorter },
+    Operation { name: "pass on", permits: 1, longest: 2, leases: false, turn: false, play: pass },
+    Operation { name: "force", permits: 1, longest: 2, leases: false, turn: false, play: force },
+    Operation { name: "wait and be handed over", permits: 1, longest: 2, leases: false, turn: false, play: hand_over },
+    Operation { name: "give back on cancel", permits: 1, longest: 2, leases: false, turn: false, play: give_back },
     Operation {
         name: "release beside one whose lease has ended",
         permits: 2,
         longest: 5,
         leases: true,
+        turn: false,
         play: beside_ended,
     },
-    Operation { name: "acquire for long", permits: 1, longest: 15, leases: false, play: for_long },
-    Operation { name: "force oneself", permits: 1, longest: 2, leases: false, play: force_oneself },
-    Operation { name: "wait twice", permits: 2, longest: 2, leases: false, play: wait_twice },
-    Operation { name: "wait in vain", permits: 1, longest: 3, leases: false, play: in_vain },
-    Operation { name: "release beside another lease", permits: 2, longest: 2, leases: false, play: beside_another },
+    Operation { name: "acquire for long", permits: 1, longest: 15, leases: false, turn: false, play: for_long },
+    Operation { name: "force oneself", permits: 1, longest: 2, leases: false, turn: false, play: force_oneself },
+    Operation { name: "wait twice", permits: 2, longest: 2, leases: false, turn: false, play: wait_twice },
+    Operation { name: "wait in vain", permits: 1, longest: 3, leases: false, turn: false, play: in_vain },
+    Operation {
+        name: "release beside another lease",
+        permits: 2,
+        longest: 2,
+        leases: false,
+        turn: false,
+        play: beside_another,
+    },
+    Operation { name: "hand on", permits: 1, longest: 2, leases: false, turn: true, play: hand_on },
+    Operation { name: "through another's grip", permits: 1, longest: 2, leases: false, turn: true, play: through },
 ];
 
 const NOW: Option<Duration> = Some(Duration::ZERO);
@@ -263,4 +275,39 @@ fn beside_another(scene: &Scene) {
     scene.a.give(inner_of(scene, 2), inner.as_ref());
     sleep(part(0.1));
     scene.a.give(2, outer.as_ref());
+}
+
+/// The lock goes to two owners in a row without a call, if the kind has turns.
+fn hand_on(scene: &Scene) {
+    let taken = scene.blocking_a().take(1, NOW, None);
+    let [second, third] = [2, 3].map(|owner| scene.a.begin_take(owner, LONG, None));
+    let third = scene.struck(|| {
+        scene.blocking_a().give(1, taken.as_ref());
+        let second = scene.a.end(second);
+        scene.a.give(2, second.as_ref());
+        scene.a.end(third)
+    });
+    sleep(part(0.2));
+    scene.heal();
+    scene.a.give(3, third.as_ref());
+}
+
+/// The trouble meets calls of the holder, which needs a grip of its own for them, and of the owner that has handed the
+/// lock on.
+fn through(scene: &Scene) {
+    let taken = scene.blocking_a().take(1, NOW, None);
+    let [second, third] = [2, 3].map(|owner| scene.a.begin_take(owner, LONG, None));
+    scene.blocking_a().give(1, taken.as_ref());
+    let second = scene.a.end(second);
+    let [first, inner] = scene.struck(|| {
+        let first = scene.a.take_beside(1, Some(part(0.1)));
+        [first, scene.a.take(inner_of(scene, 2), NOW, None)]
+    });
+    scene.a.give(inner_of(scene, 2), inner.as_ref());
+    sleep(part(0.2));
+    scene.heal();
+    scene.a.give(1, first.as_ref());
+    scene.a.give(2, second.as_ref());
+    let third = scene.a.end(third);
+    scene.a.give(3, third.as_ref());
 }

@@ -93,6 +93,12 @@ impl Player {
         self.end(pending)
     }
 
+    /// As [`Player::take`], while another owner of this client has the lock: the client knows that without the server.
+    pub fn take_beside(&self, owner: i64, wait: Option<Duration>) -> Option<Answer> {
+        let pending = self.begin_take(owner, wait, None);
+        self.end(Pending { was_deaf: false, ..pending })
+    }
+
     pub fn begin_take(&self, owner: i64, wait: Option<Duration>, lease: Option<Duration>) -> Pending {
         let acquire = Request { wait, lease, ..self.request(Op::Acquire, owner) };
         let request = match self.kind {

@@ -98,7 +98,8 @@ impl<'a> Scene<'a> {
             Client::connect(&url).unwrap_or_else(|e| panic!("{url}: {e}"))
         };
         let name = kinds::name(cell.kind.name, &key);
-        let options = format!("&response_timeout=1&retry_for=1{}", cell.trouble.options);
+        let turn = if cell.operation.turn { "&turn=60" } else { "" };
+        let options = format!("&response_timeout=1&retry_for=1{turn}{}", cell.trouble.options);
         let remote = cell.trouble.strike.needs_process().then(|| {
             let clocks = matches!(cell.trouble.strike, Strike::Suspended(_)).then(Clocks::new);
             Arc::new(Remote::start(WORKER, &format!("{way}?watchdog={}{options}", LEASE.as_secs()), clocks))

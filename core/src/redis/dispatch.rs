@@ -159,7 +159,7 @@ fn release(target: Target, ticket: u64, meant: Meant, done: Done) -> Option<Resu
             None
         }
         Some(outcome) => {
-            let first = Box::new((releasing, Some((outcome, sent))));
+            let first = (releasing, Some((outcome, sent)));
             spawn(&redis, ticket, done, async move { target.release(meant, Some(first), sent).await });
             None
         }
@@ -188,7 +188,7 @@ fn begin_release(target: Target, meant: Meant) -> (Target, Result<Begun>) {
 }
 
 /// Sends the first try of a release together with the first tries of other requests.
-fn let_go(target: Target, meant: Meant, releasing: Releasing, caller: Caller) {
+fn let_go(target: Target, meant: Meant, releasing: Box<Releasing>, caller: Caller) {
     let redis = target.redis.clone();
     let response = target.response;
     let since = Instant::now();
@@ -199,7 +199,7 @@ fn let_go(target: Target, meant: Meant, releasing: Releasing, caller: Caller) {
 struct Letting {
     target: Target,
     meant: Meant,
-    releasing: Releasing,
+    releasing: Box<Releasing>,
     caller: Caller,
     /// The time at which the call was ready.
     since: Instant,
@@ -216,7 +216,7 @@ impl First for Letting {
             Some((Outcome::Reply(reply), sent)) => caller.tell(target.released(releasing, reply, sent, false)),
             tried => {
                 let redis = target.redis.clone();
-                let first = Box::new((releasing, tried));
+                let first = (releasing, tried);
                 redis.spawn(async move { caller.tell(target.release(meant, Some(first), since).await) });
             }
         }

@@ -71,13 +71,13 @@ impl Pass {
     }
 
     /// Hands the hold of `from` on inside this client, without a call: the heir holds it through the same
-    /// grip. `Err`: only the server may pass it on.
-    pub fn hand_on(mut self, from: &Target, leaving: &Leaving) -> std::result::Result<Heir, Pass> {
+    /// grip. `None`: only the server may pass it on.
+    pub fn hand_on(&mut self, from: &Target, leaving: &Leaving) -> Option<Heir> {
         let to = &self.to;
         let redis = to.redis.clone();
         let name = &to.claim.name;
         if !self.sure || !self.renewed || from.member || !to.is_handed_on() {
-            return Err(self);
+            return None;
         }
         let now = Instant::now();
         let hand_on = HandOn {
@@ -96,13 +96,12 @@ impl Pass {
             !redis.wakes.is_suspect(name)
                 && redis.gates.are_quiet(calls.map(|kind| Claim::new(kind.traits.name, name.clone(), field)))
         };
-        let handed_on = redis.holds(|holds| holds.hand_on(&hand_on, now, is_quiet));
-        let Some(Inherited { number, token, left }) = handed_on else { return Err(self) };
+        let Inherited { number, token, left } = redis.holds(|holds| holds.hand_on(&hand_on, now, is_quiet))?;
         let items = if to.row.traits.fenced { vec![token] } else { Vec::new() };
         let answer = Answer { done: true, number: number as i64, items, ..Answer::default() };
         let heir = Heir { to: to.clone(), answer, left };
         self.end();
-        Ok(heir)
+        Some(heir)
     }
 
     /// Notes that the server has passed the hold on, by a call sent at `sent` and answered by `reply`.

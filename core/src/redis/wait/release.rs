@@ -31,15 +31,15 @@ pub struct Releasing {
 /// The first step of a release.
 pub enum Begun {
     /// The server has to be asked.
-    Call(Releasing),
+    Call(Box<Releasing>),
     /// The lock went to another owner of this client: there is nothing to ask.
     HandedOn(Answer),
     /// The server keeps the holds under another field now: the release begins again.
     Moved,
 }
 
-/// A release that the caller's thread has prepared, and its outcome there. It is big, and hardly ever there.
-pub type FirstRelease = Box<(Releasing, Option<Sending>)>;
+/// A release that the caller's thread has prepared, and its outcome there.
+pub type FirstRelease = (Box<Releasing>, Option<Sending>);
 
 impl Releasing {
     /// The owner under whose field the server keeps the hold.
@@ -85,19 +85,14 @@ impl Target {
         let channel = if self.redis.lines().has(&self.key()) { self.wake().channel } else { None };
         let heard = channel.map_or(0, |channel| self.redis.wakes.count(&channel));
         let mut pass = if leaving.leave == 0 && self.passes() { Pass::find(self, leaving.since, grip) } else { None };
-        if let Some(found) = pass.take() {
-            match found.hand_on(self, &leaving) {
-                Ok(heir) => {
-                    drop(entry);
-                    self.say_released(0);
-                    heir.tell();
-                    return Ok(Begun::HandedOn(Answer::done(0)));
-                }
-                // The script takes an heir whose field is there already for a copy of this call.
-                Err(found) if found.to.claim.owner == grip => found.put_back(),
-                Err(found) => pass = Some(found),
-            }
+        if let Some(heir) = pass.as_mut().and_then(|pass| pass.hand_on(self, &leaving)) {
+            drop(entry);
+            self.say_released(0);
+            heir.tell();
+            return Ok(Begun::HandedOn(Answer::done(0)));
         }
+        // The script takes an heir whose field is there already for a copy of this call.
+        pass.take_if(|pass| pass.to.claim.owner == grip).into_iter().for_each(Pass::put_back);
         let next = pass.as_ref().map(|pass| &pass.to);
         let inputs = Inputs {
             leave: leaving.leave,
@@ -108,12 +103,12 @@ impl Target {
             ..self.inputs()
         };
         let call = self.call(Op::Release, &inputs)?;
-        Ok(Begun::Call(Releasing { leaving, call, entry, pass, heard }))
+        Ok(Begun::Call(Box::new(Releasing { leaving, call, entry, pass, heard })))
     }
 
     /// Interprets the reply to a release. `repeated`: the server may have carried out an earlier copy.
-    pub fn released(&self, releasing: Releasing, reply: Reply, sent: Instant, repeated: bool) -> Result<Answer> {
-        let Releasing { leaving, entry, pass, heard, .. } = releasing;
+    pub fn released(&self, releasing: Box<Releasing>, reply: Reply, sent: Instant, repeated: bool) -> Result<Answer> {
+        let Releasing { leaving, entry, pass, heard, .. } = *releasing;
         let now = Instant::now();
         let done = matches!(reply.code, Code::Done | Code::Passed) || (repeated && leaving.leave == 0);
         if done {
@@ -177,7 +172,7 @@ impl Target {
         first: Option<FirstRelease>,
     ) -> std::result::Result<Answer, Option<Error>> {
         let (releasing, sent) = match first {
-            Some(first) => *first,
+            Some(first) => first,
             None => loop {
                 let entry = self.enter_grip(retry).await.map_err(|_| None)?;
                 let target = self.clone().through(entry.claim.owner);
@@ -191,11 +186,16 @@ impl Target {
         self.clone().through(releasing.grip()).settle_release(retry, releasing, sent).await.map_err(Some)
     }
 
-    async fn settle_release(&self, retry: RetryLimits, releasing: Releasing, sent: Option<Sending>) -> Result<Answer> {
+    async fn settle_release(
+        &self,
+        retry: RetryLimits,
+        releasing: Box<Releasing>,
+        sent: Option<Sending>,
+    ) -> Result<Answer> {
         match self.scope.around(settle(&self.redis, &releasing.call, retry, sent)).await {
             Ok(Settled { reply, sent, repeated }) => self.released(releasing, reply, sent, repeated),
             Err(Unsettled { error, copies, .. }) => {
-                let Releasing { leaving, entry, pass, .. } = releasing;
+                let Releasing { leaving, entry, pass, .. } = *releasing;
                 // The caller has released, so the watchdog must renew the hold no longer. The client frees the key as
                 // soon as it can reach the server. If the server refuses that for good, the caller may free it once
                 // the server refuses no longer, or the lease ends.
