@@ -17,6 +17,8 @@ pub const RESPONSE: Duration = Duration::from_millis(1000);
 pub const RETRY: Duration = Duration::from_millis(3000);
 /// Watchdog leases, in seconds.
 const WATCHDOGS: [f64; SLOTS] = [1.0, 2.0, 3.0, 1.5];
+/// For how long the clients hand their locks on inside, in seconds.
+const TURNS: [f64; SLOTS] = [0.01, 0.2, 0.0, 0.05];
 
 /// How long the calls of a slot's clients may stay unanswered.
 pub fn response(slot: usize) -> Duration {
@@ -53,7 +55,8 @@ impl Fleet {
         let query = |slot: usize, watchdog: f64| {
             let response = response(slot).as_secs_f64();
             let retry = RETRY.as_secs_f64();
-            format!("?watchdog={watchdog}&response_timeout={response}&retry_for={retry}")
+            let turn = TURNS[slot];
+            format!("?watchdog={watchdog}&turn={turn}&response_timeout={response}&retry_for={retry}")
         };
         let url = |(slot, proxy): (usize, &Proxy)| server.url_at(proxy.port()) + &query(slot, WATCHDOGS[slot]);
         let urls = proxies.iter().enumerate().map(url).collect();

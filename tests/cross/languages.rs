@@ -1,5 +1,7 @@
 //! The table of languages. A new row is tested against all others, in both directions.
 
+use std::sync::LazyLock;
+
 use redlatch::ffi::kinds::Traits;
 
 /// How to start a language's agent, and the names of the errors that every language must report.
@@ -51,28 +53,37 @@ macro_rules! launcher {
 const ILLEGAL: &str = "IllegalMonitorStateException";
 
 pub const ALL: &[Language] = &[
-    Language {
-        name: "rust",
-        program: env!("CARGO_BIN_EXE_redlatch-agent"),
-        not_held: &["not_held", "lost"],
-        already_held: &["already_held"],
-        age: Age::Ours,
-    },
+    RUST,
     PYTHON,
     Language { name: "asyncio", program: launcher!("asyncio"), ..PYTHON },
     Language { name: "java", program: launcher!("java"), age: Age::Ours, ..REDISSON },
     REDISSON,
 ];
 
-/// The versions with which programs may still share keys.
-pub const OLDER: &[Language] = &[
-    Language { name: "redisson 3.52.0", program: launcher!("redisson-3.52.0"), age: Age::Older, ..REDISSON },
-    Language { name: "redisson 3.27.2", program: launcher!("redisson-3.27.2"), age: Age::Older, ..REDISSON },
-];
+/// The versions with which programs may still share keys. `REDLATCH_BEFORE` may name the agent of Rust in an earlier
+/// version of redlatch.
+pub static OLDER: LazyLock<Vec<Language>> = LazyLock::new(|| {
+    let mut older = vec![
+        Language { name: "redisson 3.52.0", program: launcher!("redisson-3.52.0"), age: Age::Older, ..REDISSON },
+        Language { name: "redisson 3.27.2", program: launcher!("redisson-3.27.2"), age: Age::Older, ..REDISSON },
+    ];
+    if let Ok(program) = std::env::var("REDLATCH_BEFORE") {
+        older.push(Language { name: "before", program: program.leak(), ..RUST });
+    }
+    older
+});
 
 /// Before 3.32, a returning waiter of Redisson's fair lock sleeps for the rest of its own estimate of the lease. Less
 /// than zero means for ever.
 pub const OVERSLEEPS: &str = "redisson 3.27.2";
+
+const RUST: Language = Language {
+    name: "rust",
+    program: env!("CARGO_BIN_EXE_redlatch-agent"),
+    not_held: &["not_held", "lost"],
+    already_held: &["already_held"],
+    age: Age::Ours,
+};
 
 const PYTHON: Language = Language {
     name: "python",

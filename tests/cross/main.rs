@@ -140,7 +140,7 @@ fn only_the_last_release_wakes() {
 fn a_killed_holder_keeps_the_lock_for_its_lease_and_no_longer() {
     let case = "kill";
     let lease = Duration::from_secs(8);
-    all_at_once(languages::ALL.iter().chain(languages::OLDER).map(|language| {
+    all_at_once(languages::ALL.iter().chain(&*languages::OLDER).map(|language| {
         let job = move || {
             let doomed = Agent::start(language, &STAGE.server.url());
             let mut view = STAGE.server.view();

@@ -29,7 +29,7 @@ pub static STAGE: LazyLock<Stage> = LazyLock::new(|| {
         let url = url.clone();
         thread::spawn(move || Agent::start(language, &url))
     };
-    let starting: Vec<_> = ALL.iter().chain(ALL).chain(OLDER).map(start).collect();
+    let starting: Vec<_> = ALL.iter().chain(ALL).chain(&*OLDER).map(start).collect();
     let mut holders: Vec<_> =
         starting.into_iter().map(|agent| agent.join().expect("starting does not panic")).collect();
     let mut waiters = holders.split_off(ALL.len());
@@ -58,7 +58,7 @@ impl Stage {
     }
 
     fn older(&self) -> impl Iterator<Item = (&Actor, &'static Language)> {
-        self.older.iter().zip(OLDER)
+        self.older.iter().zip(&*OLDER)
     }
 }
 

@@ -20,6 +20,9 @@ use crate::park::LONG;
 use crate::pending::{Ended, Meaning, Pending};
 use crate::taken::Taken;
 
+/// How often at most the loop looks for further entries before it goes on with other work.
+const AT_ONCE: usize = 64;
+
 /// The queue of one loop, and the loop's calls that are under way. The mailbox is dropped when its loop was closed. It
 /// cancels those calls then, and a lock that arrives later is released.
 #[pyclass(frozen, weakref, module = "redlatch._redlatch")]
@@ -97,9 +100,15 @@ impl Mailbox {
         // A resumed task may call this again, in a loop within its loop. If a task raises, the others must still be
         // resumed: the descriptor is made readable again for that.
         let told = || {
-            while let Some((key, ended)) = next(&this.came) {
-                let pending = locked(&this.waiting).try_remove(key);
-                pending.map_or(Ok(()), |pending| Pending::end(pending.bind(slf.py()), ended))?;
+            // A resumed task may release a lock, and the client may hand that on to another task: it is resumed as well.
+            for _ in 0..AT_ONCE {
+                while let Some((key, ended)) = next(&this.came) {
+                    let pending = locked(&this.waiting).try_remove(key);
+                    pending.map_or(Ok(()), |pending| Pending::end(pending.bind(slf.py()), ended))?;
+                }
+                if !this.take_in() {
+                    break;
+                }
             }
             Ok(())
         };
@@ -154,7 +163,7 @@ impl Mailbox {
         if may_wait_long && !slf.get().looks.swap(true, Relaxed) {
             Mailbox::look_in(slf, LONG)?;
         }
-        let (pending, put) = Mailbox::open(slf, meaning, Some((client.clone(), ticket)))?;
+        let (pending, key, put) = Mailbox::open_at(slf, meaning, Some((client.clone(), ticket)))?;
         let process = slf.get().process;
         match request {
             Ok(request) => {
@@ -170,6 +179,11 @@ impl Mailbox {
             }
             Err(error) => put(Ended::Outcome(outcome::from_error(&error))),
         }
+        // The task of an answer that is here already need not wait.
+        if let Some(ended) = slf.get().shared.take_last(key) {
+            drop(locked(&slf.get().waiting).try_remove(key));
+            Pending::end(pending.bind(slf.py()), ended)?;
+        }
         Ok(pending)
     }
 
@@ -179,6 +193,15 @@ impl Mailbox {
         meaning: Meaning,
         ticket: Option<(Client, u64)>,
     ) -> PyResult<(Py<Pending>, impl FnOnce(Ended) + Send + 'static)> {
+        Mailbox::open_at(slf, meaning, ticket).map(|(pending, _, put)| (pending, put))
+    }
+
+    /// As [`Mailbox::open`], with the object's key.
+    fn open_at(
+        slf: &Bound<'_, Self>,
+        meaning: Meaning,
+        ticket: Option<(Client, u64)>,
+    ) -> PyResult<(Py<Pending>, usize, impl FnOnce(Ended) + Send + 'static)> {
         let py = slf.py();
         let this = slf.get();
         if this.process != std::process::id() {
@@ -188,7 +211,7 @@ impl Mailbox {
         let pending = Py::new(py, Pending::new(this.event_loop.clone_ref(py), meaning, ticket))?;
         let key = locked(&this.waiting).insert(pending.clone_ref(py));
         let shared = this.shared.clone();
-        Ok((pending, move |ended| put(&shared, key, ended)))
+        Ok((pending, key, move |ended| put(&shared, key, ended)))
     }
 
     /// Sets the timer of the loop that looks for long waits.
@@ -197,7 +220,7 @@ impl Mailbox {
         loops.call_method1("look_later", (slf, left.as_secs_f64())).map(drop)
     }
 
-    /// Moves the entries of the queue to `came`.
+    /// Begins to empty the queue.
     fn hear(&self) -> PyResult<()> {
         // The descriptor is read before the queue, so that an entry that comes meanwhile makes it readable again.
         match (&self.shared.hears).read(&mut [0; 8]) {
@@ -206,10 +229,17 @@ impl Mailbox {
             }
             _ => {}
         }
-        let mut state = self.shared.state();
-        state.rung = false;
-        locked(&self.came).extend(state.ended.drain(..));
+        self.shared.state().rung = false;
+        self.take_in();
         Ok(())
+    }
+
+    /// Moves the entries of the queue to `came`. False: there were none.
+    fn take_in(&self) -> bool {
+        let mut state = self.shared.state();
+        let is_any = !state.ended.is_empty();
+        locked(&self.came).extend(state.ended.drain(..));
+        is_any
     }
 
     /// Cancels the calls of this loop, which was closed, and gives back the locks that have arrived.
@@ -257,7 +287,7 @@ fn put(shared: &Arc<Shared>, key: usize, ended: Ended) {
     drop(state);
     if silent {
         let shared = shared.clone();
-        at_the_end(move || shared.ring());
+        at_the_end(move || shared.ring_for_rest());
     }
 }
 
@@ -265,6 +295,22 @@ impl Shared {
     /// Makes the descriptor readable. At most two bytes are under way, so there is always room for one.
     fn ring(&self) {
         let _ = (&self.rings).write(&[1]);
+    }
+
+    /// The same, unless the loop has taken all entries meanwhile.
+    fn ring_for_rest(&self) {
+        let mut state = self.state();
+        state.rung = !state.ended.is_empty();
+        if state.rung {
+            drop(state);
+            self.ring();
+        }
+    }
+
+    /// Takes out the last entry if it is that of this key.
+    fn take_last(&self, key: usize) -> Option<Ended> {
+        let mut state = self.state();
+        state.ended.pop_if(|(last, _)| *last == key).map(|(_, ended)| ended)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
