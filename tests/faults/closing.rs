@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
-use redlatch::ffi::kinds::{ALL, KindRow, Traits};
+use redlatch::ffi::kinds::{ALL, KindRow, Queue, Traits};
 use redlatch::ffi::{Answer, Border, Member, Op, Request, Rule};
 use redlatch::{Error, Holds};
 
@@ -223,11 +223,14 @@ impl<'a> Round<'a> {
     fn is_accounted_for(&self, released: bool) -> Result<(), String> {
         let told = self.told.lock().expect("nothing panics while it is held");
         let stem = format!("{}:", self.client.id());
-        let known = |name: &str| {
+        let known = |key: &str, name: &str| {
             let owner = name.split(&stem).nth(1).and_then(|rest| rest.split(':').next()?.parse().ok()).unwrap_or(-1);
-            !released && told.held.iter().chain(&told.leaving).any(|(_, other)| *other == owner)
+            // An owner may have the lock through the field of an earlier one.
+            let is_through = |kind| kinds::traits(kind).queue == Queue::Inside && self.name(kind) == key;
+            let is_it = |(kind, other): &(&str, i64)| *other == owner || is_through(kind);
+            !released && told.held.iter().chain(&told.leaving).any(is_it)
         };
-        let unknown: Vec<_> = self.left().into_iter().filter(|(_, name)| !known(name)).collect();
+        let unknown: Vec<_> = self.left().into_iter().filter(|(key, name)| !known(key, name)).collect();
         let [plain, named] = self.out();
         let (least, most) = told.count("semaphore");
         let (least_named, most_kept) = told.count("permit_semaphore");

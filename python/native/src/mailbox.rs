@@ -101,12 +101,12 @@ impl Mailbox {
         // resumed: the descriptor is made readable again for that.
         let told = || {
             // A resumed task may release a lock, and the client may hand that on to another task: it is resumed as well.
-            for _ in 0..AT_ONCE {
+            for looks in (0..AT_ONCE).rev() {
                 while let Some((key, ended)) = next(&this.came) {
                     let pending = locked(&this.waiting).try_remove(key);
                     pending.map_or(Ok(()), |pending| Pending::end(pending.bind(slf.py()), ended))?;
                 }
-                if !this.take_in() {
+                if looks == 0 || !this.take_in() {
                     break;
                 }
             }
