@@ -226,7 +226,7 @@ impl<'a> Round<'a> {
         let known = |key: &str, name: &str| {
             let owner = name.split(&stem).nth(1).and_then(|rest| rest.split(':').next()?.parse().ok()).unwrap_or(-1);
             // An owner may have the lock through the field of an earlier one.
-            let is_through = |kind| kinds::traits(kind).queue == Queue::Inside && self.name(kind) == key;
+            let is_through = |kind: &str| kinds::traits(kind).queue == Queue::Inside && self.name(kind) == key;
             let is_it = |(kind, other): &(&str, i64)| *other == owner || is_through(kind);
             !released && told.held.iter().chain(&told.leaving).any(is_it)
         };
