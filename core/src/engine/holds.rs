@@ -204,6 +204,10 @@ impl Holds {
         if let Some(&Gone { lost, outlasts, .. }) = self.past.tell(number, |gone| gone.claim == *claim) {
             return Err(Lapsed { loss: Box::new(self.loss(claim, &lost, now)), outlasts });
         }
+        // After its end the field may be its owner's again: a release would free the lock of that one.
+        if let Some(key) = self.claims.get(claim).copied().filter(|key| self.owned[*key].is_through_another()) {
+            self.expire(key, now);
+        }
         let Some(owned) = self.of(claim) else { return Ok(None) };
         let is_latest = number == 0;
         let found = match number {

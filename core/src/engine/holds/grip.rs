@@ -46,7 +46,7 @@ impl Owned {
         self.claim.of(self.field)
     }
 
-    fn is_through_another(&self) -> bool {
+    pub(super) fn is_through_another(&self) -> bool {
         self.field != self.claim.owner
     }
 
@@ -164,5 +164,32 @@ impl Holds {
             self.owned[key].field = claim.owner;
             self.lengthen(claim, self.watchdog, sent, now);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WATCHDOG: Duration = Duration::from_secs(3);
+
+    fn claim(kind: &'static str, owner: i64) -> Claim {
+        Claim::new(kind, "n".into(), owner)
+    }
+
+    /// As after a pause of the whole client: the release may come before the watchdog.
+    #[test]
+    fn a_release_through_another_owners_field_goes_out_only_before_the_end_of_the_hold() {
+        let now = Instant::now();
+        let mut holds = Holds::new("u".into(), WATCHDOG);
+        let [lender, holder] = [1, 2].map(|owner| claim("plain", owner));
+        let number = holds.taken(&lender, || None, None, 0, now, now);
+        let hand_on = HandOn { from: &lender, number, to: &holder, fenced: false, incarnation: 0 };
+        let heir = holds.hand_on(&hand_on, now, |_| true).expect("nothing speaks against it").number;
+        assert!(holds.leaving(&holder, heir, now).is_ok());
+        let later = now + WATCHDOG;
+        assert!(holds.tangle("n", 1, later).is_none(), "the lender may take the lock again");
+        holds.taken(&lender, || None, None, 0, later, later);
+        assert!(holds.leaving(&holder, heir, later).is_err());
     }
 }
