@@ -226,7 +226,7 @@ impl Holds {
         let lease = if renewed { self.watchdog } else { Duration::ZERO };
         let leave = others().filter(|hold| hold.lost.is_none() || hold.abandoned).count() as u32;
         self.tell("leaving", owned, number, None, 0);
-        let leaving = Leaving { number, leave, lease, since: owned.acquired };
+        let leaving = Leaving { number, leave, lease, since: owned.gripped };
         if is_latest && leave > 0 {
             self.stands_in(claim, number);
         }

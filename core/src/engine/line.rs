@@ -439,3 +439,30 @@ fn is_in_time<W>(place: &Place<W>, now: Instant) -> bool {
 
 #[cfg(test)]
 mod model;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Hand-ons inside the client cost the server nothing: it bounds the passes by the server alone.
+    #[test]
+    fn any_number_of_waiters_gets_the_lock_in_a_turn_and_none_after_it() {
+        let start = Instant::now();
+        let turn = Duration::from_millis(10);
+        let mut line = Line::new(true, start);
+        line.turn = turn;
+        let join = |line: &mut Line<()>, id: u64| {
+            let owner = id as i64;
+            line.join(Place { id, deadline: None, joined: start, wants: 1, number: 0, owner, waiter: () });
+        };
+        for id in 1..=10 * u64::from(PASSES) {
+            join(&mut line, id);
+            let now = start + turn * (id % 10) as u32 / 10;
+            assert_eq!(line.pass(start, now).map(|place| place.id), Some(id));
+            line.handed_on(Duration::from_secs(1), now);
+            assert!(matches!(line.returned(), Returned::Wants(_)));
+        }
+        join(&mut line, 0);
+        assert!(line.pass(start, start + turn).is_none());
+    }
+}

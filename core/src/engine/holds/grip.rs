@@ -119,6 +119,7 @@ impl Holds {
         self.next += 1;
         let fresh = Owned {
             field,
+            gripped: before.gripped,
             renewed: before.renewed,
             renew_at: if before.is_renewed() { before.renew_at } else { self.first_renewal(key, now) },
             // The hand-on has changed nothing at the server, which reports the next change as before.

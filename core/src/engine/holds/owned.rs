@@ -28,6 +28,8 @@ pub struct Owned {
     pub holds: SmallVec<[Hold; 1]>,
     pub deadline: Instant,
     pub acquired: Instant,
+    /// The time at which the server gave this client the lock; `acquired` is later if the lock was handed on inside.
+    pub gripped: Instant,
     /// The sending time of the last renewal that the server confirmed.
     pub renewed: Option<Instant>,
     /// The time of the next renewal, if the watchdog renews a hold.
@@ -152,7 +154,7 @@ pub struct Leaving {
     pub leave: u32,
     /// 0: the key lives as long as before.
     pub lease: Duration,
-    /// The time of the owner's first acquire.
+    /// The time at which the server gave this client the lock.
     pub since: Instant,
 }
 
@@ -270,6 +272,7 @@ impl Owned {
             holds: SmallVec::new(),
             deadline,
             acquired: now,
+            gripped: now,
             renewed: None,
             renew_at: now,
             is_overdue: false,
