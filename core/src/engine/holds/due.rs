@@ -41,8 +41,9 @@ impl Holds {
     }
 
     fn check(&mut self, key: usize, at: Instant, now: Instant) {
-        self.owned[key].suspected = true;
-        self.owned[key].void_spare();
+        let owned = &mut self.owned[key];
+        (owned.suspected, owned.unsure) = (true, true);
+        owned.void_spare();
         self.check_by(key, at, now);
     }
 
@@ -165,11 +166,12 @@ impl Holds {
                 self.tell("until", &self.owned[ask.key], 0, Some(sent), 0);
             }
             let owned = &mut self.owned[ask.key];
+            // The answer may be older than a change since the question.
+            owned.unsure = owned.suspected;
             owned.hurry_renewal(now);
             let check_at = match owned.suspected {
                 false if owned.changed => Some(self.after_change(ask.key, now)),
                 false => (!tells).then_some(renew_at),
-                // The answer may be older than a change since the question.
                 true if owned.shared.is_some() => Some(self.stepped(now + SHARED, STEP)),
                 true => Some(now),
             };

@@ -58,7 +58,7 @@ impl Owned {
         let whole = believed(watchdog);
         let left = self.deadline.saturating_duration_since(now);
         let is_answered = self.unanswered == 0 && !self.is_overdue && !self.outlasts;
-        let is_undoubted = self.incarnation == incarnation && !self.suspected && !self.forced;
+        let is_undoubted = self.incarnation == incarnation && !self.unsure && !self.forced;
         is_plain && is_answered && is_undoubted && left >= whole * 2 / 3 && left <= whole
     }
 }

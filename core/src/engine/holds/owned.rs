@@ -46,6 +46,8 @@ pub struct Owned {
     pub due: Option<Instant>,
     /// The key has changed, and the client has not asked the server since.
     pub suspected: bool,
+    /// The key has changed, and the server has answered no question since.
+    pub unsure: bool,
     /// This client has changed the key, and has not asked the server since: the server reports no further change of it.
     pub changed: bool,
     /// The server may keep the key for longer than the client believes.
@@ -281,6 +283,7 @@ impl Owned {
             incarnation,
             due: None,
             suspected: false,
+            unsure: false,
             changed: false,
             outlasts: false,
             forced: false,
