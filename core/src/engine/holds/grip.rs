@@ -98,14 +98,13 @@ impl Holds {
         let HandOn { from, number, to, fenced, incarnation } = *hand_on;
         let key = self.claims.get(from).copied()?;
         let before = &self.owned[key];
-        let is_heir_free = self.of(to).is_none_or(|owned| owned.live() == 0);
-        if !before.is_sure(number, incarnation, self.watchdog, now) || !is_heir_free {
+        if !before.is_sure(number, incarnation, self.watchdog, now) {
             return None;
         }
         let field = before.field;
-        // The same owner may hold the name by another kind too: that is the same field.
-        let shares =
-            |other: &usize| *other != key && self.owned[*other].field == field && self.owned[*other].live() > 0;
+        // The same owner may hold the name by another kind too: that is the same field. Or the server has given another
+        // owner, perhaps the heir, the lock that this hold has lost.
+        let shares = |other: &usize| *other != key && self.owned[*other].live() > 0;
         if self.names.get(&from.name).is_some_and(|sharers| sharers.keys.iter().any(shares)) || !is_quiet(field) {
             return None;
         }

@@ -20,6 +20,12 @@ impl Target {
         self.redis.holds(|holds| holds.tangle(&self.claim.name, self.claim.owner, Instant::now()))
     }
 
+    /// Tells whether the server may have a field of this owner already: for a hold of its own, or of one to which the
+    /// lock was handed on.
+    pub fn has_field(&self) -> bool {
+        self.count() > 0 || self.tangle().is_some()
+    }
+
     /// Makes way for an acquire whose caller has the right to send. `Some`: its answer, because another owner of this
     /// client has the lock.
     pub async fn untangle(&self, retry: RetryLimits) -> Result<Option<Attempt>> {
