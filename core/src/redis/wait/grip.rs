@@ -1,6 +1,8 @@
 //! The holder of a lock that was handed on inside this client holds it through the grip of another owner, see
 //! [`crate::engine::holds::grip`]. Before it asks the server about the lock, the server puts its own field in that place.
 
+use tokio::time::sleep_until;
+
 use crate::base::clock::Instant;
 use crate::engine::claim::Claim;
 use crate::engine::gate::Entry;
@@ -79,8 +81,13 @@ impl Target {
     async fn find_grip(self, entry: Entry, call: Call, copies: Vec<Sent>) {
         let give_up = self.redis.holds(|holds| holds.believed_until(&self.claim)).unwrap_or_else(Instant::now);
         let retry = RetryLimits { give_up, ..self.retry_limits(None) };
-        if let Ok(settled) = after(&self.redis, &call, retry, None, copies).await {
-            self.took_grip(settled);
+        match after(&self.redis, &call, retry, None, copies).await {
+            Ok(settled) => self.took_grip(settled),
+            // A copy may still come: no newer hold may begin under that field before that is over.
+            Err(Unsettled { copies, .. }) => {
+                let over = copies.iter().map(|copy| copy.over).max().unwrap_or(give_up);
+                sleep_until(over.into()).await;
+            }
         }
         drop(entry);
     }
