@@ -170,11 +170,50 @@ impl Holds {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::request::error::LostReason;
 
     const WATCHDOG: Duration = Duration::from_secs(3);
 
     fn claim(kind: &'static str, owner: i64) -> Claim {
         Claim::new(kind, "n".into(), owner)
+    }
+
+    /// A change after which only the server may pass the hold of that number on.
+    type Change = fn(&mut Holds, u64, Instant);
+
+    #[test]
+    fn a_lock_is_handed_on_inside_only_if_nothing_speaks_against_it() {
+        let take = |holds: &mut Holds, claim: &Claim, now| holds.taken(claim, || None, None, 0, now, now);
+        let changes: [(&str, bool, Change); 8] = [
+            ("nothing", true, |_, _, _| {}),
+            ("the owner has one hold more", false, |holds, _, now| {
+                holds.taken(&claim("plain", 1), || None, None, 0, now, now);
+            }),
+            ("the owner has the lock by another kind", false, |holds, _, now| {
+                holds.taken(&claim("read", 1), || None, None, 0, now, now);
+            }),
+            ("the heir has the lock", false, |holds, _, now| {
+                holds.taken(&claim("plain", 2), || None, None, 0, now, now);
+            }),
+            ("the hold is lost", false, |holds, _, now| holds.lost(&claim("plain", 1), LostReason::Deleted, now)),
+            ("the program has let go of the hold", false, |holds, number, _| holds.keep(number)),
+            ("the client takes the lock away", false, |holds, _, _| holds.force("n", true)),
+            ("the end of the key is not known", false, |holds, _, _| holds.outlasts(&claim("plain", 1))),
+        ];
+        for (what, is_handed_on, change) in changes {
+            let now = Instant::now();
+            let mut holds = Holds::new("u".into(), WATCHDOG);
+            let [from, to] = [1, 2].map(|owner| claim("plain", owner));
+            let number = take(&mut holds, &from, now);
+            change(&mut holds, number, now);
+            let hand_on = HandOn { from: &from, number, to: &to, fenced: false, incarnation: 0 };
+            let before = [&from, &to].map(|claim| holds.count(claim, now));
+            assert_eq!(holds.hand_on(&hand_on, now, |_| false), None, "{what}: a call is under way");
+            let heir = holds.hand_on(&hand_on, now, |field| field == 1);
+            assert_eq!(heir.is_some(), is_handed_on, "{what}");
+            let after = if is_handed_on { [0, 1] } else { before };
+            assert_eq!([&from, &to].map(|claim| holds.count(claim, now)), after, "{what}");
+        }
     }
 
     /// As after a pause of the whole client: the release may come before the watchdog.
