@@ -35,6 +35,8 @@ mod suspicions;
 mod time_line;
 #[cfg(test)]
 mod tokens;
+#[cfg(test)]
+mod turns;
 
 use owned::{Gone, Hold, Lost, Owned, Sharers};
 use past::Past;

@@ -1,0 +1,543 @@
+//! The calls of the model's client, on their way to the server and back, and the watchdog.
+
+use std::time::Duration;
+
+use super::super::grip::{HandOn, Inherited};
+use super::super::{Ask, Lapsed, Leaving, Meant, SHORT, believed};
+use super::server::{Call, Reply};
+use super::world::{Acquiring, Held, NAME, Patience, Todo, WATCHDOG, Waiter, World};
+use crate::base::clock::Instant;
+use crate::engine::WINDOW;
+use crate::engine::gate::{Entry, Round};
+use crate::engine::line::{Line, Returned, Step};
+use crate::engine::pace::{Busy, Obstacle};
+
+/// The heir of a release.
+pub struct Pass {
+    to: Waiter,
+    sure: bool,
+    spare: u32,
+    /// `None`: the release has the right to send, because the heir is the owner of the grip.
+    entry: Option<Entry>,
+}
+
+/// An heir inside the client that does not know it yet.
+pub struct Heir {
+    to: Waiter,
+    number: u64,
+    left: Duration,
+}
+
+/// The work that goes on with the answer of a call. Its entries keep other calls about the same field out meanwhile.
+pub enum Then {
+    Acquire { waiter: Waiter, of_line: Option<Instant>, entry: Entry },
+    Release { owner: i64, leaving: Leaving, entry: Entry, pass: Option<Pass>, heard: u64 },
+    TakeGrip { owner: i64, entry: Entry, back: Option<Acquiring> },
+    Ask { ask: Ask, owner: i64, first: u64, asked: u64, round: Round },
+    Extend { held: Held, lease: Duration, entry: Entry },
+    GiveBack(Entry),
+}
+
+pub struct Flying {
+    call: Call,
+    sent: Instant,
+    /// The server may have carried out an earlier copy.
+    repeated: bool,
+    /// The reply on its way, and the number of [`super::server::Server::meddled`] as it ran.
+    reply: Option<(Reply, u64)>,
+    then: Then,
+}
+
+impl World {
+    pub fn in_flight(&self) -> usize {
+        self.flying.len()
+    }
+
+    pub fn send(&mut self, call: Call, then: Then) {
+        self.flying.push(Flying { call, sent: self.now, repeated: false, reply: None, then });
+    }
+
+    /// The server carries a call out, even if it has done so before.
+    pub fn run(&mut self, at: usize) {
+        let now = self.now;
+        let flying = &mut self.flying[at];
+        // The server ignores a copy that comes too late, and the client sends another one.
+        if now > flying.sent + WINDOW {
+            flying.sent = now;
+        }
+        let reply = self.server.run(flying.call, flying.repeated || flying.reply.is_some(), now);
+        flying.reply = Some((reply, self.server.meddled));
+    }
+
+    /// The answer is lost. The client sends the call once more; only a question of the watchdog comes anew later.
+    pub fn lose(&mut self, at: usize) {
+        if matches!(self.flying[at].then, Then::Ask { .. }) {
+            return drop(self.flying.remove(at));
+        }
+        let flying = &mut self.flying[at];
+        (flying.reply, flying.sent, flying.repeated) = (None, self.now, true);
+    }
+
+    pub fn deliver(&mut self, at: usize) {
+        let Some((reply, word)) = self.flying[at].reply else { return };
+        let Flying { call, sent, repeated, then, .. } = self.flying.remove(at);
+        let now = self.now;
+        self.drop_lapsed();
+        match (then, reply) {
+            (Then::Acquire { waiter, of_line, entry }, reply) => {
+                let tried = match reply {
+                    Reply::Taken { token, spare } => self
+                        .taken(waiter, token, spare, sent, word)
+                        .ok_or(Busy { left: Some(Duration::ZERO), available: 0 }),
+                    Reply::Busy(left) => Err(Busy { left: Some(left), available: 0 }),
+                    Reply::Missing(taken) => {
+                        self.missing(waiter.owner, taken, sent);
+                        return self.todo.push_back(Todo::Acquire(Acquiring { waiter, of_line, entry: None }));
+                    }
+                    other => panic!("{other:?} to {call:?}"),
+                };
+                drop(entry);
+                self.end_acquire(waiter, of_line, tried);
+            }
+            (Then::Release { owner, leaving, entry, pass, heard }, reply) => {
+                self.released(owner, &leaving, reply, sent, repeated, word);
+                drop(entry);
+                match (pass, reply) {
+                    (Some(Pass { to, entry, .. }), Reply::Passed { token, spare }) => {
+                        let taken = self.taken(to, token, spare, sent, word);
+                        drop(entry);
+                        match taken {
+                            Some(number) => self.granted(to, number),
+                            None => self.return_to_line(),
+                        }
+                    }
+                    (Some(pass), _) => {
+                        drop(pass.entry);
+                        self.return_to_line();
+                    }
+                    (None, Reply::Freed(listeners)) => {
+                        self.line.iter_mut().for_each(|line| line.pace.freed(listeners, heard + listeners, now));
+                    }
+                    (None, _) => {}
+                }
+            }
+            (Then::TakeGrip { owner, entry, back }, reply) => {
+                match reply {
+                    Reply::Passed { .. } => {
+                        self.holds.gripped(&self.claims[owner as usize], sent, now);
+                        self.book.gripped(owner, sent + believed(WATCHDOG), word);
+                    }
+                    Reply::Missing(taken) => self.missing(owner, taken, sent),
+                    other => panic!("{other:?} to {call:?}"),
+                }
+                drop(entry);
+                self.todo.extend(back.map(Todo::Acquire));
+            }
+            (Then::Ask { ask, owner, first, asked, round }, reply) => {
+                let state = match reply {
+                    Reply::Held => "1",
+                    Reply::Missing(true) => "0",
+                    _ => "-",
+                };
+                self.holds.answered(&[ask], state, self.incarnation, true, sent, now);
+                // The answer is about those holds only.
+                if self.book.first(owner) == Some(first) {
+                    let until = (ask.lease > Duration::ZERO).then_some(sent + believed(WATCHDOG));
+                    match state {
+                        "1" => self.book.answered(owner, asked, until, word),
+                        _ => self.book.lost(owner),
+                    }
+                }
+                drop(round);
+            }
+            (Then::Extend { held: Held { owner, .. }, lease, entry }, reply) => {
+                match reply {
+                    Reply::Held => {
+                        self.holds.lengthen(&self.claims[owner as usize], lease, sent, now);
+                        self.book.lengthened(owner, sent + believed(lease), word);
+                    }
+                    Reply::Missing(taken) => {
+                        self.missing(owner, taken, sent);
+                        self.holds.outlasts(&self.claims[owner as usize]);
+                    }
+                    other => panic!("{other:?} to {call:?}"),
+                }
+                drop(entry);
+            }
+            (Then::GiveBack(entry), _) => {
+                self.holds.changed(NAME, now);
+                drop(entry);
+            }
+        }
+    }
+
+    /// The client sends no further copy of a call, and does not know its outcome.
+    pub fn give_up(&mut self, at: usize) {
+        let now = self.now;
+        let flying = &mut self.flying[at];
+        match &mut flying.then {
+            // A client goes on to give back.
+            Then::GiveBack(_) => return,
+            // It goes on as well to find out under which field its hold is, until it stops believing in it.
+            Then::TakeGrip { owner, back, .. } => match back.take() {
+                Some(Acquiring { waiter, of_line, .. }) => return self.fail(waiter, of_line),
+                None if self.holds.believed_until(&self.claims[*owner as usize]).is_some_and(|until| until > now) => {
+                    return;
+                }
+                None => {}
+            },
+            _ => {}
+        }
+        let Flying { then, .. } = self.flying.remove(at);
+        match then {
+            Then::Acquire { waiter, of_line, entry } => {
+                let leave = self.holds.count(&self.claims[waiter.owner as usize], now);
+                self.give_back(leave, entry);
+                self.fail(waiter, of_line);
+            }
+            Then::Release { owner, leaving, entry, pass, .. } => {
+                self.holds.forget(&self.claims[owner as usize], leaving.number, now);
+                self.book.ended(owner, leaving.number);
+                self.give_back(leaving.leave, entry);
+                if let Some(pass) = pass {
+                    pass.entry.into_iter().for_each(|entry| self.give_back(0, entry));
+                    self.return_to_line();
+                }
+            }
+            Then::Extend { held, entry, .. } => {
+                self.holds.outlasts(&self.claims[held.owner as usize]);
+                self.book.unsettled(held.owner);
+                self.holds.changed(NAME, now);
+                drop(entry);
+            }
+            Then::TakeGrip { .. } | Then::Ask { .. } | Then::GiveBack(_) => {}
+        }
+    }
+
+    /// Gives back what the owner of this entry may have beyond `leave` holds.
+    fn give_back(&mut self, leave: u32, entry: Entry) {
+        let field = entry.claim.owner;
+        let call = Call::Release { field, leave, lease: Duration::ZERO, next: None, tokens: None };
+        self.send(call, Then::GiveBack(entry));
+    }
+
+    /// Ends a try that has no outcome.
+    fn fail(&mut self, waiter: Waiter, of_line: Option<Instant>) {
+        let Some(since) = of_line else { return self.answer([waiter.id]) };
+        self.working = false;
+        self.book.doubted = Some(self.now);
+        let line = self.line.as_mut().expect("a waiter is out");
+        let mut ended: Vec<u64> = line.put_back().into_iter().map(|place| place.id).collect();
+        line.pace.deaf(self.now);
+        ended.extend(line.take_all_since(since).into_iter().map(|place| place.id));
+        self.answer(ended);
+    }
+
+    /// Notes a hold that the server has given; `None`: its lease is over.
+    fn taken(&mut self, waiter: Waiter, token: i64, spare: i64, sent: Instant, word: u64) -> Option<u64> {
+        let Waiter { owner, lease, .. } = waiter;
+        let (claim, now, time) = (self.claim(owner), self.now, waiter.time());
+        if time > SHORT && believed(time) <= now - sent {
+            return None;
+        }
+        let is_first = self.holds.of(&claim).is_none_or(|owned| owned.live() == 0);
+        let number = self.holds.taken(&claim, || None, lease, self.incarnation, sent, now);
+        let (hold, until) = ((number, lease.is_none()), sent + believed(time));
+        match is_first {
+            true => self.book.began(owner, hold, until, self.incarnation, word, now),
+            false => self.book.grew(owner, hold, until),
+        }
+        self.line.iter_mut().for_each(|line| line.pace.taken(sent));
+        self.book.doubted.take_if(|since| *since < sent);
+        if token != 0 {
+            self.holds.fence(number, token, spare, time);
+            self.book.newest = token + spare;
+            self.give_token(owner, token);
+        }
+        Some(number)
+    }
+
+    fn missing(&mut self, owner: i64, taken: bool, sent: Instant) {
+        self.holds.missing(&self.claims[owner as usize], taken, self.incarnation, sent, self.now);
+        self.book.lost(owner);
+    }
+
+    /// Ends a try that the line has sent at `of_line`, or the waiter itself.
+    pub fn end_acquire(&mut self, waiter: Waiter, of_line: Option<Instant>, tried: Result<u64, Busy>) {
+        let now = self.now;
+        match (tried, of_line) {
+            (Ok(number), Some(_)) => self.granted(waiter, number),
+            (Err(busy), Some(_)) => {
+                let line = self.line.as_mut().expect("a waiter is out");
+                line.busy(busy, true, now);
+                let cancelled = line.put_back();
+                self.answer(cancelled.map(|place| place.id));
+            }
+            (Ok(number), None) => {
+                let cancelled = self.running.get(&waiter.id) == Some(&true);
+                self.hand_out(waiter.owner, number, Some((waiter.id, cancelled)));
+            }
+            (Err(_), None) if waiter.patience == Patience::Once || waiter.deadline().is_some_and(|end| end <= now) => {
+                self.answer([waiter.id]);
+            }
+            (Err(busy), None) => {
+                let near = self.holds.is_near(&self.claims[waiter.owner as usize], now);
+                self.join(waiter, if near { Obstacle::Near } else { Obstacle::WasBusy(busy) });
+            }
+        }
+        if of_line.is_some() {
+            self.working = false;
+            if std::mem::take(&mut self.missed) {
+                let heard = self.heard;
+                self.line.iter_mut().for_each(|line| line.pace.heard(heard, now));
+                self.book.doubted = Some(self.now);
+            }
+        }
+    }
+
+    /// The server has given the lock to a waiter of the line.
+    fn granted(&mut self, to: Waiter, number: u64) {
+        self.has_it(to, number, |line, now| line.pace.granted(to.time(), now));
+    }
+
+    fn has_it(&mut self, to: Waiter, number: u64, noted: impl FnOnce(&mut Line<Waiter>, Instant)) {
+        let line = self.line.as_mut().expect("a waiter is out");
+        noted(line, self.now);
+        let returned = match line.returned() {
+            Returned::Wants(place) => Some((place.id, false)),
+            Returned::Cancelled(place) => Some((place.id, true)),
+            Returned::Late => None,
+        };
+        // They must not wait behind their own owner.
+        for twin in line.take_twins(to.owner) {
+            self.running.insert(twin.id, false);
+            self.begin(Waiter { number: twin.number, ..twin.waiter });
+        }
+        self.hand_out(to.owner, number, returned);
+    }
+
+    /// Answers a waiter that has the lock, or gives the hold back if its caller is gone.
+    fn hand_out(&mut self, owner: i64, number: u64, returned: Option<(u64, bool)>) {
+        self.answer(returned.map(|(id, _)| id));
+        match returned {
+            Some((_, false)) => self.held.push(Held { owner, number }),
+            _ => self.release(owner, Meant::Untaken(number)),
+        }
+    }
+
+    pub fn begin_release(&mut self, owner: i64, meant: Meant, entry: Entry) {
+        let (claim, now) = (self.claim(owner), self.now);
+        let grip = entry.claim.owner;
+        let number = match meant {
+            Meant::Latest => 0,
+            Meant::Given(number) => number,
+            Meant::Untaken(number) => self.holds.instead_of(&claim, number),
+        };
+        let leaving = match self.holds.leaving(&claim, number, now) {
+            Ok(Some(leaving)) => leaving,
+            Ok(None) => return,
+            Err(Lapsed { outlasts, .. }) => {
+                if outlasts && grip == owner {
+                    let leave = self.holds.count(&claim, now);
+                    self.give_back(leave, entry);
+                }
+                return;
+            }
+        };
+        self.held.retain(|held| held.number != leaving.number);
+        let heard = self.heard;
+        let mut pass = if leaving.leave == 0 { self.find_heir(leaving.since, grip) } else { None };
+        if let Some(heir) = pass.as_ref().and_then(|pass| self.hand_on(owner, &leaving, grip, pass)) {
+            return self.untold.push_back(heir);
+        }
+        if pass.take_if(|pass| pass.to.owner == grip || self.has_field(pass.to.owner)).is_some() {
+            self.put_back();
+        }
+        let call = Call::Release {
+            field: grip,
+            leave: leaving.leave,
+            lease: leaving.lease,
+            next: pass.as_ref().map(|pass| (pass.to.owner, pass.to.time())),
+            tokens: pass.as_ref().filter(|_| self.server.fenced).map(|pass| pass.spare),
+        };
+        if leaving.leave == 0 {
+            self.book.leaves(owner);
+        }
+        self.send(call, Then::Release { owner, leaving, entry, pass, heard });
+    }
+
+    /// Tells whether the server may have a field of this owner already, for a hold of its own or of another owner.
+    fn has_field(&mut self, owner: i64) -> bool {
+        let claim = self.claim(owner);
+        self.holds.count(&claim, self.now) > 0 || self.holds.tangle(NAME, owner, self.now).is_some()
+    }
+
+    fn find_heir(&mut self, since: Instant, grip: i64) -> Option<Pass> {
+        let line = self.line.as_mut()?;
+        let to = line.pass(since, self.now)?.waiter;
+        let sure = !line.pace.is_doubted() && !line.waits(to.owner);
+        let spare = if sure && to.lease.is_none() { self.spare() } else { 0 };
+        let is_grips = to.owner == grip;
+        let entry = if is_grips { None } else { self.gates.try_enter(&self.claims[to.owner as usize]) };
+        if entry.is_none() && !is_grips {
+            self.put_back();
+            return None;
+        }
+        Some(Pass { to, sure, spare, entry })
+    }
+
+    fn hand_on(&mut self, owner: i64, leaving: &Leaving, grip: i64, pass: &Pass) -> Option<Heir> {
+        if !pass.sure || pass.to.lease.is_some() || self.turn.is_zero() {
+            return None;
+        }
+        let (from, to) = (self.claim(owner), self.claim(pass.to.owner));
+        let (number, fenced, incarnation) = (leaving.number, self.server.fenced, self.incarnation);
+        let hand_on = HandOn { from: &from, number, to: &to, fenced, incarnation };
+        let before = self.before_hand_on(owner);
+        let is_suspect = self.suspect;
+        let inherited = self.holds.hand_on(&hand_on, self.now, |field| {
+            assert_eq!(field, grip, "another field's calls are kept out");
+            !is_suspect
+        })?;
+        self.check_hand_on(owner, pass.to.owner, &inherited, &before);
+        self.handed_on += 1;
+        let Inherited { number, left, .. } = inherited;
+        Some(Heir { to: pass.to, number, left })
+    }
+
+    /// Tells the first heir that does not know yet that it has the lock.
+    pub fn tell_heir(&mut self) {
+        let Some(Heir { to, number, left }) = self.untold.pop_front() else { return };
+        self.has_it(to, number, |line, now| line.handed_on(left, now));
+    }
+
+    fn released(&mut self, owner: i64, leaving: &Leaving, reply: Reply, sent: Instant, repeated: bool, word: u64) {
+        let (claim, now) = (self.claim(owner), self.now);
+        let Leaving { number, leave, lease, .. } = *leaving;
+        if let Reply::Missing(taken) = reply
+            && !(repeated && leave == 0)
+        {
+            self.missing(owner, taken, sent);
+            return self.holds.tell_loss(&claim, number, now);
+        }
+        self.holds.released(&claim, number, leave == 0, now);
+        self.book.ended(owner, number);
+        if let Reply::Left(left) = reply {
+            self.holds.left(&claim, left, lease, sent, now);
+            self.book.left(owner, sent + believed(left), lease > Duration::ZERO && left >= lease, word);
+        }
+    }
+
+    fn return_to_line(&mut self) {
+        self.line.as_mut().expect("a waiter is out").pace.hurry(self.now);
+        self.put_back();
+    }
+
+    /// The heir of a release waits on in its place.
+    fn put_back(&mut self) {
+        let cancelled = self.line.as_mut().expect("a waiter is out").put_back();
+        self.answer(cancelled.map(|place| place.id));
+    }
+
+    /// The work of the line's task.
+    pub fn step_line(&mut self) {
+        let now = self.now;
+        let Some(line) = &mut self.line else { return };
+        let late: Vec<u64> = line.expired(now).into_iter().map(|place| place.id).collect();
+        let step = line.step(now);
+        self.answer(late);
+        match step {
+            Step::End => {
+                (self.line, self.server.listens, self.server.unheard) = (None, false, 0);
+                // The doubt was the line's.
+                self.book.doubted = None;
+            }
+            Step::Listen if !self.working => {
+                self.server.listens = true;
+                self.line.iter_mut().for_each(|line| line.pace.listening());
+            }
+            Step::Try if !self.working => {
+                let Some(waiter) = self.line.as_mut().and_then(|line| Some(line.take_head(now)?.waiter)) else {
+                    return;
+                };
+                self.working = true;
+                let blocked = self.try_acquire(Acquiring { waiter, of_line: Some(now), entry: None });
+                self.todo.extend(blocked.map(Todo::Acquire));
+            }
+            _ => {}
+        }
+    }
+
+    /// The client hears a message of the channel.
+    pub fn hear(&mut self) {
+        if self.server.unheard == 0 {
+            return;
+        }
+        self.server.unheard -= 1;
+        self.wake_line();
+    }
+
+    fn wake_line(&mut self) {
+        self.heard += 1;
+        let Some(line) = &mut self.line else { return };
+        self.book.doubted = Some(self.now);
+        self.missed = self.working;
+        match self.working {
+            true => line.pace.doubt(self.now),
+            false => line.pace.heard(self.heard, self.now),
+        }
+    }
+
+    /// The connection is cut and made anew, perhaps to another server.
+    pub fn disconnect(&mut self, replaced: bool) {
+        self.server.unheard = 0;
+        self.incarnation += u64::from(replaced);
+        self.suspect = true;
+        self.wake_line();
+    }
+
+    /// The watchdog looks into what it has heard of.
+    pub fn look_into(&mut self) {
+        if std::mem::take(&mut self.suspect) {
+            self.holds.suspect(Some(&[NAME.to_owned()]), self.now);
+            self.book.suspect();
+        }
+        self.watch();
+    }
+
+    /// The watchdog asks about the holds that are due.
+    pub fn watch(&mut self) {
+        let now = self.now;
+        self.holds.wake();
+        for grip in self.gates.take_freed() {
+            self.holds.look_again(&grip, now);
+            self.check_look_again(&grip);
+        }
+        let gates = self.gates.clone();
+        let mut asks = Vec::new();
+        // A round must not end meanwhile.
+        let mut shut_out = Vec::new();
+        gates.open(|entrance| {
+            self.holds.due(now, usize::MAX, |grip, ask| {
+                let mut round = gates.round();
+                let lets_in = entrance.lets_in(&mut round, grip);
+                match lets_in {
+                    true => asks.push((grip.owner, ask, round)),
+                    false => shut_out.push((grip.owner, ask, round)),
+                }
+                lets_in
+            })
+        });
+        for (field, ask, _) in &shut_out {
+            let (owner, _) = self.check_ask(*field, ask);
+            self.book.is_shut_out(owner, ask.lease > Duration::ZERO);
+        }
+        for (field, ask, round) in asks {
+            let (owner, first) = self.check_ask(field, &ask);
+            let asked = self.book.asks(owner, ask.lease > Duration::ZERO);
+            let call = Call::Renew { field, lease: ask.lease, exact: false };
+            self.send(call, Then::Ask { ask, owner, first, asked, round });
+        }
+        self.holds.sleep();
+    }
+}
