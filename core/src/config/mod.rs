@@ -133,7 +133,7 @@ impl Config {
             connect_timeout: Duration::from_secs(10),
             flush: Duration::from_secs(1),
             fair_wait: Duration::from_secs(300),
-            turn: Duration::from_millis(10),
+            turn: Duration::from_millis(2),
             watchdog: Duration::from_secs(30),
             sync: SyncPolicy::None,
             quarantine: false,
@@ -313,9 +313,10 @@ impl Config {
     }
 
     /// The time for which the waiters of this client hand a contended lock to each other without asking the server, from the
-    /// acquire by which one of them got it: from 0 to a year. Default: 10 ms. After that the next release is a true one,
-    /// and waiters of other clients have their chance. 0: each owner gets the lock from the server. It applies to holds
-    /// without a lease of their own, of plain, non-reentrant, fenced and write locks, see `docs/reliability.md`.
+    /// acquire by which one of them got it: from 0 to a year. Default: 2 ms. After that the server passes the lock on, to 64
+    /// owners in a row or for 10 ms, and then waiters of other clients have their chance. 0: each owner gets the lock from
+    /// the server. It applies to holds without a lease of their own, of plain, non-reentrant, fenced and write locks, see
+    /// `docs/reliability.md`.
     #[must_use]
     pub fn turn(mut self, time: Duration) -> Self {
         self.turn = time;

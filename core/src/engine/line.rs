@@ -11,7 +11,8 @@ use foldhash::fast::RandomState;
 use crate::base::clock::Instant;
 use crate::engine::pace::{Busy, Next, Obstacle, Pace};
 
-/// The bounds of a chain of passes by the server, in number and in time: then waiters of other processes get the lock.
+/// The bounds of a chain of owners, in number and in time, to which the server passes a lock after the turn: then waiters
+/// of other processes get it.
 const PASSES: u32 = 64;
 const CHAIN: Duration = Duration::from_millis(10);
 /// The time for which an empty line stays subscribed. A caller that returns at once finds it listening.
@@ -42,6 +43,7 @@ pub struct Line<W> {
     owners: HashMap<i64, u32, RandomState>,
     deadlines: BTreeSet<(Instant, u64)>,
     out: Option<Out<W>>,
+    /// The number of owners in a row, and the time at which the server gave this client the lock.
     chain: Option<(u32, Instant)>,
     /// The time from the acquire of a grip during which its lock is handed on inside this client; zero: each time the
     /// server passes it on.
@@ -90,6 +92,15 @@ impl Overtaken {
     fn new(head: u64, since: Instant, kept: Duration) -> Self {
         Overtaken { head, permits: 0, since, kept, kept_until: None }
     }
+}
+
+/// The ways in which a release may give the lock to the head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ways {
+    /// Inside this client: its turn lasts.
+    pub inside: bool,
+    /// By the server.
+    pub by_server: bool,
 }
 
 /// The one waiter that has a call in flight: a try of the line, or a pass by a release.
@@ -314,21 +325,23 @@ impl<W> Line<W> {
         self.take(at, false)
     }
 
-    /// Takes out the head, to pass it a hold that began at `since`. `None`: the caller must release the lock.
-    pub fn pass(&mut self, since: Instant, now: Instant) -> Option<&Place<W>> {
-        let (passes, since) = self.chain.take().unwrap_or((0, since));
-        let longest = if self.turn.is_zero() { CHAIN } else { self.turn };
-        if passes >= PASSES || now.saturating_duration_since(since) >= longest {
+    /// Takes out the head, to give it a lock that this client has had from the server since `since`. `None`: the caller
+    /// must release the lock.
+    pub fn pass(&mut self, since: Instant, now: Instant) -> Option<(&Place<W>, Ways)> {
+        let (served, since) = self.chain.take().unwrap_or((0, since));
+        let took = now.saturating_duration_since(since);
+        let inside = took < self.turn;
+        let ways = Ways { inside, by_server: took < CHAIN && (inside || served < PASSES) };
+        if !ways.inside && !ways.by_server {
             return None;
         }
         self.take_head(now)?;
-        self.chain = Some((passes + 1, since));
-        self.out.as_ref().and_then(|out| out.place.as_ref())
+        self.chain = Some((served + 1, since));
+        self.out.as_ref().and_then(|out| out.place.as_ref()).map(|place| (place, ways))
     }
 
-    /// Notes that the hold went to the head inside this client: the server has passed nothing on.
+    /// Notes that the hold went to the head inside this client.
     pub fn handed_on(&mut self, left: Duration, now: Instant) {
-        self.chain = self.chain.map(|(passes, since)| (passes - 1, since));
         self.pace.handed_on(left, now);
     }
 
@@ -346,6 +359,7 @@ impl<W> Line<W> {
 
     /// Ends the call in flight without the lock: its waiter is back in its place, unless it asked to end.
     pub fn put_back(&mut self) -> Option<Place<W>> {
+        self.chain = None;
         match self.out.take()? {
             Out { place: Some(place), cancelled: false, .. } => {
                 // Its time may be over: then the next step takes it out.
@@ -444,25 +458,57 @@ mod model;
 mod tests {
     use super::*;
 
-    /// Hand-ons inside the client cost the server nothing: it bounds the passes by the server alone.
+    fn line(turn: Duration, now: Instant) -> Line<()> {
+        let mut line = Line::new(true, now);
+        line.turn = turn;
+        for id in 1..=20 * u64::from(PASSES) {
+            line.join(Place { id, deadline: None, joined: now, wants: 1, number: 0, owner: id as i64, waiter: () });
+        }
+        line
+    }
+
+    fn pass(line: &mut Line<()>, since: Instant, now: Instant) -> Option<Ways> {
+        let ways = line.pass(since, now).map(|(_, ways)| ways);
+        drop(line.returned());
+        ways
+    }
+
     #[test]
     fn any_number_of_waiters_gets_the_lock_in_a_turn_and_none_after_it() {
         let start = Instant::now();
         let turn = Duration::from_millis(10);
-        let mut line = Line::new(true, start);
-        line.turn = turn;
-        let join = |line: &mut Line<()>, id: u64| {
-            let owner = id as i64;
-            line.join(Place { id, deadline: None, joined: start, wants: 1, number: 0, owner, waiter: () });
-        };
-        for id in 1..=10 * u64::from(PASSES) {
-            join(&mut line, id);
-            let now = start + turn * (id % 10) as u32 / 10;
-            assert_eq!(line.pass(start, now).map(|place| place.id), Some(id));
-            line.handed_on(Duration::from_secs(1), now);
-            assert!(matches!(line.returned(), Returned::Wants(_)));
+        let mut line = line(turn, start);
+        for id in 1..=10 * PASSES {
+            let ways = pass(&mut line, start, start + turn * (id % 10) / 10).expect("the turn lasts");
+            assert!(ways.inside);
         }
-        join(&mut line, 0);
-        assert!(line.pass(start, start + turn).is_none());
+        assert_eq!(pass(&mut line, start, start + turn), None);
+    }
+
+    #[test]
+    fn after_its_turn_the_server_passes_a_lock_on_to_as_many_as_without_turns() {
+        let start = Instant::now();
+        let turn = Duration::from_millis(2);
+        for (served, passes) in [(10, PASSES - 10), (PASSES, 0)] {
+            let mut line = line(turn, start);
+            for _ in 0..served {
+                assert!(pass(&mut line, start, start).expect("the turn lasts").inside);
+            }
+            for _ in 0..passes {
+                assert_eq!(pass(&mut line, start + turn, start + turn), Some(Ways { inside: false, by_server: true }));
+            }
+            assert_eq!(pass(&mut line, start + turn, start + turn), None, "{served}");
+            // The lock was released.
+            assert!(pass(&mut line, start + turn, start + turn).expect("a new turn").inside);
+            assert_eq!(pass(&mut line, start + turn, start + turn + CHAIN), None);
+        }
+    }
+
+    #[test]
+    fn in_a_turn_that_lasts_longer_the_server_passes_nothing_on() {
+        let start = Instant::now();
+        let mut line = line(10 * CHAIN, start);
+        assert_eq!(pass(&mut line, start, start), Some(Ways { inside: true, by_server: true }));
+        assert_eq!(pass(&mut line, start, start + CHAIN), Some(Ways { inside: true, by_server: false }));
     }
 }

@@ -26,8 +26,10 @@ pub struct Pass {
     pub to: Target,
     renewed: bool,
     patience: Patience,
-    /// Nothing has come since the server gave the lock to this client that says it may be another's.
+    /// The client's turn lasts, and nothing has come since the server gave it the lock that says it may be another's.
     sure: bool,
+    /// The server may pass the lock on, if this client does not.
+    pub by_server: bool,
     /// The number of tokens that the server is to draw for those behind the heir.
     pub spare: u32,
     /// The heir's right to send. `None`: the release itself has it, because the heir is the owner of the grip.
@@ -45,17 +47,18 @@ impl Pass {
         let now = Instant::now();
         let mut lines = redis.lines();
         let heir = |waiter: &Waiter| (waiter.target.clone(), waiter.renewed, waiter.patience);
-        let (sure, waiting, (to, renewed, patience)) = lines.change(&key, now, |line| {
-            let to = line.pass(since, now).map(|place| heir(&place.waiter))?;
+        let (sure, by_server, waiting, (to, renewed, patience)) = lines.change(&key, now, |line| {
+            let (to, ways) = line.pass(since, now).map(|(place, ways)| (heir(&place.waiter), ways))?;
             // The heir's other waiters ask for one hold more each, and that is the server's.
-            Some((!line.pace.is_doubted() && !line.waits(to.0.claim.owner), line.waiting(), to))
+            let sure = ways.inside && !line.pace.is_doubted() && !line.waits(to.0.claim.owner);
+            Some((sure, ways.by_server, line.waiting(), to))
         })??;
         drop(lines);
         let spare = if sure && renewed && !from.member { to.spare(waiting) } else { 0 };
         // Each owner has one changing call at a time: if one is in flight for the heir, the release passes nothing on.
         let is_grips = to.claim.owner == grip;
         let entry = if is_grips { None } else { redis.gates.try_enter(&to.claim) };
-        let found = Pass { to, renewed, patience, sure, spare, entry, is_over: false };
+        let found = Pass { to, renewed, patience, sure, by_server, spare, entry, is_over: false };
         if found.entry.is_none() && !is_grips {
             found.put_back();
             return None;

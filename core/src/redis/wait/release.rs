@@ -92,7 +92,8 @@ impl Target {
             return Ok(Begun::HandedOn(Answer::done(0)));
         }
         // The script takes an heir whose field is there already for a copy of this call.
-        pass.take_if(|pass| pass.to.claim.owner == grip || pass.to.has_field()).into_iter().for_each(Pass::put_back);
+        let is_no_heir = |pass: &mut Pass| !pass.by_server || pass.to.claim.owner == grip || pass.to.has_field();
+        pass.take_if(is_no_heir).into_iter().for_each(Pass::put_back);
         let next = pass.as_ref().map(|pass| &pass.to);
         let inputs = Inputs {
             leave: leaving.leave,

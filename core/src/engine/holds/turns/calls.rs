@@ -16,6 +16,7 @@ use crate::engine::pace::{Busy, Obstacle};
 pub struct Pass {
     to: Waiter,
     sure: bool,
+    by_server: bool,
     spare: u32,
     /// `None`: the release has the right to send, because the heir is the owner of the grip.
     entry: Option<Entry>,
@@ -350,7 +351,8 @@ impl World {
         if let Some(heir) = pass.as_ref().and_then(|pass| self.hand_on(owner, &leaving, grip, pass)) {
             return self.untold.push_back(heir);
         }
-        if pass.take_if(|pass| pass.to.owner == grip || self.has_field(pass.to.owner)).is_some() {
+        let is_no_heir = |pass: &mut Pass| !pass.by_server || pass.to.owner == grip || self.has_field(pass.to.owner);
+        if pass.take_if(is_no_heir).is_some() {
             self.put_back();
         }
         let call = Call::Release {
@@ -374,8 +376,8 @@ impl World {
 
     fn find_heir(&mut self, since: Instant, grip: i64) -> Option<Pass> {
         let line = self.line.as_mut()?;
-        let to = line.pass(since, self.now)?.waiter;
-        let sure = !line.pace.is_doubted() && !line.waits(to.owner);
+        let (to, ways) = line.pass(since, self.now).map(|(place, ways)| (place.waiter, ways))?;
+        let sure = ways.inside && !line.pace.is_doubted() && !line.waits(to.owner);
         let spare = if sure && to.lease.is_none() { self.spare() } else { 0 };
         let is_grips = to.owner == grip;
         let entry = if is_grips { None } else { self.gates.try_enter(&self.claims[to.owner as usize]) };
@@ -383,7 +385,7 @@ impl World {
             self.put_back();
             return None;
         }
-        Some(Pass { to, sure, spare, entry })
+        Some(Pass { to, sure, by_server: ways.by_server, spare, entry })
     }
 
     fn hand_on(&mut self, owner: i64, leaving: &Leaving, grip: i64, pass: &Pass) -> Option<Heir> {

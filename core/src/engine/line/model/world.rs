@@ -87,7 +87,7 @@ impl World {
         let Some((client, id)) = self.holder.take() else { return };
         let now = self.now;
         let side = &mut self.clients[client];
-        let heir = side.line.as_mut().and_then(|line| line.pass(now, now)).map(|place| place.id);
+        let heir = side.line.as_mut().and_then(|line| line.pass(now, now)).map(|(place, _)| place.id);
         let call = Call::Release { id, heir, heard: side.heard };
         self.flying.push(Flying { client, call, reply: None });
     }
