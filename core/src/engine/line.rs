@@ -469,7 +469,7 @@ mod tests {
 
     fn pass(line: &mut Line<()>, since: Instant, now: Instant) -> Option<Ways> {
         let ways = line.pass(since, now).map(|(_, ways)| ways);
-        drop(line.returned());
+        let _ = line.returned();
         ways
     }
 
