@@ -91,7 +91,9 @@ pub fn calls(socket: &mut Socket, name: &str) -> (Calls, Calls) {
     let release = load(script!("release", "_look"));
     (
         Calls::one(&["EVALSHA", &acquire, "1", name, "30000", &owner, "1", NOT_AFTER]),
-        Calls::one(&["EVALSHA", &release, "1", name, &owner, "0", "0", "", "0", "", "0", "PUBLISH", &channel, NOT_AFTER]),
+        Calls::one(&[
+            "EVALSHA", &release, "1", name, &owner, "0", "0", "", "0", "", "0", "PUBLISH", &channel, NOT_AFTER,
+        ]),
     )
 }
 
