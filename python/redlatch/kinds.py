@@ -72,7 +72,10 @@ class FencedLock(Lock):
     _kind: ClassVar[str] = "fenced"
 
     def get_token(self) -> int:
-        """The latest token of this lock, of any owner; 0: there was no hold yet."""
+        """The token that was drawn last, for any owner; 0: none yet.
+
+        A client draws tokens for its waiters in advance, so this one may belong to no hold.
+        """
         return self._query(queries.TOKEN)
 
 

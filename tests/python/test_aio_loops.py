@@ -29,6 +29,38 @@ from servers import Server
 from view import View
 
 
+def test_a_loop_hears_at_once_that_a_task_of_another_loop_has_handed_a_lock_on(server: Server, name: str) -> None:
+    asked, got = threading.Event(), threading.Event()
+
+    async def waits(client: AsyncClient) -> None:
+        taking = asyncio.create_task(client.lock(name).lock())
+        await asyncio.sleep(0)
+        asked.set()
+        hold = await taking
+        got.set()
+        await hold.release()
+
+    async def hands_on(client: AsyncClient, pool: ThreadPoolExecutor) -> None:
+        for _ in range(30):
+            asked.clear()
+            got.clear()
+            hold = await client.lock(name).lock()
+            waiting = pool.submit(asyncio.run, waits(client))
+            await asyncio.to_thread(asked.wait)
+            # The answer resumes this task beside others: what it does to other loops must not wait for them.
+            assert await client.lock(name).is_locked()
+            await hold.release()
+            assert got.wait(10), "the other loop has not heard of it while this one stands still"
+            await asyncio.wrap_future(waiting)
+
+    async def main() -> None:
+        with ThreadPoolExecutor() as pool:
+            async with aio.connect(f"{server.url}?turn=60") as client:
+                await hands_on(client, pool)
+
+    asyncio.run(main())
+
+
 def test_loops_in_several_threads_share_a_client(every_loop: Loop, aio_client: AsyncClient, name: str) -> None:
     inside: list[int] = []
 

@@ -237,9 +237,10 @@ fn ask(target: Target, ticket: u64, op: Op, done: Done) -> Option<Result<Answer>
         spawn(&redis, ticket, done, async move { target.ask(op, None).await });
         return None;
     }
+    let before = target.count_of_tangled(op);
     let sent = Instant::now();
     match redis.link.run_direct(&call, limits) {
-        Some(Outcome::Reply(reply)) => Some(target.informed(op, &call, reply)),
+        Some(Outcome::Reply(reply)) => Some(target.informed(op, &call, reply, before)),
         None => {
             drop(entry);
             spawn(&redis, ticket, done, async move { target.ask(op, None).await });

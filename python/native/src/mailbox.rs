@@ -1,6 +1,7 @@
 //! Brings the ends of requests to an event loop: a queue, and a file descriptor that is readable while the queue has
 //! entries.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsRawFd;
@@ -19,6 +20,11 @@ use crate::outcome;
 use crate::park::LONG;
 use crate::pending::{Ended, Meaning, Pending};
 use crate::taken::Taken;
+
+thread_local! {
+    /// The mailbox whose tasks this thread resumes now, by its address.
+    static EMPTIED: Cell<Option<usize>> = const { Cell::new(None) };
+}
 
 /// How often at most the loop looks for further entries before it goes on with other work.
 const AT_ONCE: usize = 64;
@@ -112,8 +118,11 @@ impl Mailbox {
             }
             Ok(())
         };
+        let before = EMPTIED.replace(Some(Arc::as_ptr(&this.shared).addr()));
         // The next requests of all these tasks go to the I/O thread together.
-        together(told).inspect_err(|_| this.shared.ring())
+        let result = together(told).inspect_err(|_| this.shared.ring());
+        EMPTIED.set(before);
+        result
     }
 
     /// Tells each lock whose waiter has waited long, and sets the timer again while any wait goes on. Each loop has one
@@ -286,7 +295,13 @@ fn put(shared: &Arc<Shared>, key: usize, ended: Ended) {
     let silent = !std::mem::replace(&mut state.rung, true);
     drop(state);
     if silent {
+        // A release in a task of another loop may make a task of this one the holder. That task must not wait for the end
+        // of the other loop's batch, in which tasks run.
+        let is_anothers = EMPTIED.get().is_some_and(|emptied| emptied != Arc::as_ptr(shared).addr());
         let shared = shared.clone();
+        if is_anothers {
+            return shared.ring();
+        }
         at_the_end(move || shared.ring_for_rest());
     }
 }

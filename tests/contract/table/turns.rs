@@ -169,6 +169,25 @@ promises! {
         assert!(row.try_for(&row.b, 9, ms(0)).is_some());
     }
 
+    /// The heir's release may be carried out between the server's answer to a question and the look at the ledger.
+    fn an_owner_that_has_released_is_never_told_that_it_holds(row) of |kind| is_inside(kind); {
+        let client = row.client("turn=0.05");
+        std::thread::scope(|scope| {
+            for owner in 1..=8 {
+                let client = &client;
+                scope.spawn(move || {
+                    for round in 0..400 {
+                        assert!(row.try_for(client, owner, PATIENCE).is_some(), "its turn comes");
+                        assert_eq!(row.count(client, owner), 1, "round {round}: it holds");
+                        row.give(client, owner);
+                        assert_eq!(row.count(client, owner), 0, "round {round}: it has released");
+                    }
+                });
+            }
+        });
+        eventually(|| row.is_clean());
+    }
+
     fn a_holder_through_another_owners_grip_enters_once_more(row) of |kind| is_inside(kind); {
         let (client, heir) = through(row);
         if row.traits.reentrant {

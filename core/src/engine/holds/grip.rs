@@ -79,6 +79,13 @@ impl Holds {
         })
     }
 
+    /// The number of holds that the server keeps under this claim, as far as this client knows.
+    pub fn count_under(&mut self, grip: &Claim, now: Instant) -> u32 {
+        let Some(key) = self.key_of_grip(grip) else { return 0 };
+        self.expire(key, now);
+        self.owned[key].live()
+    }
+
     /// The hold of a lock of that name, of any kind, that this owner has through the grip of another one, or another one
     /// through the grip of this owner.
     pub fn tangle(&self, name: &str, owner: i64, now: Instant) -> Option<Tangle> {

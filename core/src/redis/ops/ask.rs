@@ -35,19 +35,25 @@ impl Target {
         self.call(op, &self.inputs())
     }
 
-    /// Interprets the reply to such a call of the operation `op`.
-    pub fn informed(&self, op: Op, call: &Call, reply: Reply) -> Result<Answer> {
+    /// Interprets the reply to such a call of the operation `op`. `before`: the count of [`Target::count_of_tangled`] before
+    /// the call was sent.
+    pub fn informed(&self, op: Op, call: &Call, reply: Reply, before: Option<i64>) -> Result<Answer> {
         let mut answer = self.told(call, reply)?;
-        if let (Op::Inspect, true, Some(count)) = (op, self.row.traits.held, answer.items.first_mut())
-            && let Some(known) = self.count_of_tangled()
+        // The hold may have ended meanwhile: the server may have looked before or after that.
+        if let Some(known) = self.count_of_tangled(op).or(before)
+            && let Some(count) = answer.items.first_mut()
         {
             *count = known;
         }
         Ok(answer)
     }
 
-    /// The number of the owner's holds if the server does not know it, because one hold was handed on inside this client.
-    fn count_of_tangled(&self) -> Option<i64> {
+    /// The number of the owner's holds if the question `op` is for that, and the server does not know it, because one hold
+    /// was handed on inside this client.
+    pub fn count_of_tangled(&self, op: Op) -> Option<i64> {
+        if op != Op::Inspect || !self.row.traits.held {
+            return None;
+        }
         let holder = self.tangle()?.holder;
         let form = |kind| kinds::find(kind).map(|row| row.traits.form);
         let is_counted = holder.kind == self.claim.kind
@@ -96,8 +102,9 @@ impl Target {
                 }
             }
         };
+        let before = self.count_of_tangled(op);
         match settle(&self.redis, &call, retry, sent).await {
-            Ok(Settled { reply, .. }) => self.informed(op, &call, reply),
+            Ok(Settled { reply, .. }) => self.informed(op, &call, reply, before),
             Err(Unsettled { error, copies, .. }) => {
                 match goes_on.filter(|_| error.is_for_now()) {
                     Some(end) => self.go_on(entry, call, copies, end),

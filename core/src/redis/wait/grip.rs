@@ -87,6 +87,7 @@ impl Target {
             Err(Unsettled { copies, .. }) => {
                 let over = copies.iter().map(|copy| copy.over).max().unwrap_or(give_up);
                 sleep_until(over.into()).await;
+                self.redis.holds(|holds| holds.outlasts(&self.claim));
             }
         }
         drop(entry);

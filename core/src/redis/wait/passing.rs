@@ -191,6 +191,11 @@ struct Telling;
 impl Drop for Telling {
     fn drop(&mut self) {
         TELLS.set(false);
+        // Some are left only after a panic in a caller's code: no other heir waits for that.
+        for heir in UNTOLD.take() {
+            let redis = heir.to.redis.clone();
+            redis.spawn(async move { heir.tell() });
+        }
     }
 }
 

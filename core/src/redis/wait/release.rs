@@ -76,8 +76,9 @@ impl Target {
             }
             Ok(None) => return Err(self.not_held()),
             Err(Lapsed { loss, outlasts }) => {
-                if outlasts && grip == self.claim.owner {
-                    drop(self.give_back(entry, self.count(), Vec::new()));
+                if outlasts {
+                    let leave = self.redis.holds(|holds| holds.count_under(&entry.claim, now));
+                    drop(self.give_back(entry, leave, Vec::new()));
                 }
                 return Err(Error::Lost(loss));
             }
