@@ -172,6 +172,7 @@ impl Mailbox {
         if may_wait_long && !slf.get().looks.swap(true, Relaxed) {
             Mailbox::look_in(slf, LONG)?;
         }
+        let is_release = matches!(meaning, Meaning::Release { .. });
         let (pending, key, put) = Mailbox::open_at(slf, meaning, Some((client.clone(), ticket)))?;
         let process = slf.get().process;
         match request {
@@ -188,8 +189,9 @@ impl Mailbox {
             }
             Err(error) => put(Ended::Outcome(outcome::from_error(&error))),
         }
-        // The task of an answer that is here already need not wait.
-        if let Some(ended) = slf.get().shared.take_last(key) {
+        // The task of a release that is over already need not wait. That of an acquire must, so that it can be cancelled: a
+        // program that has cancelled it takes no hold.
+        if is_release && let Some(ended) = slf.get().shared.take_last(key) {
             drop(locked(&slf.get().waiting).try_remove(key));
             Pending::end(pending.bind(slf.py()), ended)?;
         }
