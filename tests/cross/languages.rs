@@ -39,6 +39,9 @@ impl Language {
 
     /// Whether the two are tested against each other.
     pub fn meets(&self, other: &Language) -> bool {
+        if [self.name, other.name] == [BEFORE; 2] {
+            return false; // there is one agent of it
+        }
         ![self.age, other.age].contains(&Age::Older) || [self.age, other.age].contains(&Age::Ours)
     }
 }
@@ -68,10 +71,13 @@ pub static OLDER: LazyLock<Vec<Language>> = LazyLock::new(|| {
         Language { name: "redisson 3.27.2", program: launcher!("redisson-3.27.2"), age: Age::Older, ..REDISSON },
     ];
     if let Ok(program) = std::env::var("REDLATCH_BEFORE") {
-        older.push(Language { name: "before", program: program.leak(), ..RUST });
+        older.push(Language { name: BEFORE, program: program.leak(), ..RUST });
     }
     older
 });
+
+/// The name of an earlier version of redlatch.
+const BEFORE: &str = "before";
 
 /// Before 3.32, a returning waiter of Redisson's fair lock sleeps for the rest of its own estimate of the lease. Less
 /// than zero means for ever.

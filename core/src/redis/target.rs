@@ -396,7 +396,7 @@ impl Target {
         self.enter_as(&self.claim, retry).await
     }
 
-    async fn enter_as(&self, claim: &Claim, retry: RetryLimits) -> Result<Entry> {
+    pub async fn enter_as(&self, claim: &Claim, retry: RetryLimits) -> Result<Entry> {
         let now = Instant::now();
         let late = retry.give_up.max(now + retry.response(now));
         timeout_at(late.into(), self.redis.gates.enter(claim)).await.map_err(|_| self.in_the_way())
@@ -423,7 +423,7 @@ impl Target {
     }
 
     /// Tells whether this is the right to send calls about the owner's holds. While it lasts, they stay under that field.
-    fn is_under(&self, entry: &Entry) -> bool {
+    pub fn is_under(&self, entry: &Entry) -> bool {
         entry.claim.owner == self.redis.holds(|holds| holds.field(&self.claim))
     }
 

@@ -206,6 +206,23 @@ promises! {
         eventually(|| row.is_clean());
     }
 
+    /// The acquire has the owner's right to send when the release ends the hold.
+    fn an_owner_that_acquires_while_its_hold_through_another_ends_gets_the_lock(row) of |kind| is_inside(kind); {
+        let (client, _) = through(row);
+        row.view().command::<()>(&["CLIENT", "PAUSE", "300", "ALL"]);
+        let answers = [Op::Release, Op::Acquire].map(|op| {
+            let (sender, answer) = mpsc::channel();
+            let request = Request { wait: Some(PATIENCE), ..row.request(op, 2) };
+            client.submit(client.ticket(), request, move |result| drop(sender.send(result)));
+            answer
+        });
+        for answer in answers {
+            assert!(answer.recv_timeout(PATIENCE).expect("it is answered").expect("the server answers").done);
+        }
+        row.give(&client, 2);
+        eventually(|| row.is_clean());
+    }
+
     fn a_holder_through_another_owners_grip_changes_its_end(row) of |kind| is_inside(kind) && kind.reentrant; {
         let (client, heir) = through(row);
         let extend = Request { hold: heir.number as u64, lease: Some(secs(600)), ..row.request(Op::Extend, 2) };

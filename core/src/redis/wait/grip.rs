@@ -46,9 +46,19 @@ impl Target {
         Target { row, claim: claim.clone(), grip: None, ..self.clone() }
     }
 
-    /// Has the server keep the owner's hold under the owner's own field.
+    /// Has the server keep the owner's hold under the owner's own field. The caller has the right to send of its own: it
+    /// must not wait for that here, after the hold has ended.
     async fn take_grip(&self, retry: RetryLimits) -> Result<()> {
-        let entry = self.enter_grip(retry).await?;
+        let entry = loop {
+            let grip = self.grip();
+            if grip.owner == self.claim.owner {
+                return Ok(());
+            }
+            let entry = self.enter_as(&grip, retry).await?;
+            if self.is_under(&entry) {
+                break entry;
+            }
+        };
         let grip = self.clone().through(entry.claim.owner);
         let lease = self.redis.holds(|holds| holds.lease_to_keep(&self.claim, Instant::now()));
         let (Some(lease), true) = (lease, grip.grip.is_some()) else { return Ok(()) };
