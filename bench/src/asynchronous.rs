@@ -66,8 +66,11 @@ async fn pairs(client: Client, name: String, mut pairs: Pairs) -> Pairs {
 async fn crowd(client: &Client, order: &Order) -> String {
     let owners = Arc::new(Owners::default());
     let worker = |n| {
-        let (client, name, hold) = (client.clone(), order.name().to_owned(), order.duration("hold"));
-        let (owners, mut share): (_, Share) = (owners.clone(), order.share());
+        let client = client.clone();
+        let name = order.name().to_owned();
+        let hold = order.duration("hold");
+        let owners = owners.clone();
+        let mut share: Share = order.share();
         async move {
             while share.ask() {
                 let guard = taken(client.lock(&name)).await;

@@ -110,7 +110,8 @@ fn crowds(way: &str, workers: u64, hold: u64) -> (u64, u64) {
         let list = word.unwrap_or_else(|| panic!("{way} leaves out `{name}` in `{answer}`"));
         list.split(',').map(|number| number.parse().expect("it is a number")).collect()
     };
-    let (taken, changes) = (numbers("taken"), numbers("changes"));
+    let taken = numbers("taken");
+    let changes = numbers("changes");
     assert_eq!(taken.len() as u64, workers, "{way}: {answer}");
     let [p50, p99, longest] = ["p50", "p99", "longest"].map(|name| numbers(name)[0]);
     assert!(p50 <= p99 && p99 <= longest, "{way}: {answer}");

@@ -340,11 +340,6 @@ impl<W> Line<W> {
         self.out.as_ref().and_then(|out| out.place.as_ref()).map(|place| (place, ways))
     }
 
-    /// Notes that the hold went to the head inside this client.
-    pub fn handed_on(&mut self, left: Duration, now: Instant) {
-        self.pace.handed_on(left, now);
-    }
-
     /// Ends the call in flight; the caller answers its waiter.
     pub fn returned(&mut self) -> Returned<W> {
         let Some(out) = self.out.take() else { return Returned::Late };

@@ -180,12 +180,6 @@ impl Pace {
         self.doubted.take_if(|since| *since < sent);
     }
 
-    /// Notes that a hold of this client went to one of this line's waiters inside the client. The client believes in it
-    /// for so long.
-    pub fn handed_on(&mut self, left: Duration, now: Instant) {
-        self.near(Some(left), now);
-    }
-
     /// Notes that a hold of this client has become free. `listeners` subscribers heard of it and may have their turn
     /// first: the line gives way until the channel's count of messages reaches `enough`.
     pub fn freed(&mut self, listeners: u64, enough: u64, now: Instant) {
@@ -203,16 +197,11 @@ impl Pace {
     }
 
     /// Notes that another owner of this client holds the lock now. `lease`: the longest time of the hold, if it is known.
-    pub(super) fn near(&mut self, lease: Option<Duration>, now: Instant) {
+    pub fn near(&mut self, lease: Option<Duration>, now: Instant) {
         self.told(lease.unwrap_or_default(), now);
         self.giving_way = None;
         self.delays.tries = 0;
         self.until = now + lease.filter(|_| self.listening).map_or(NEAR, |lease| lease.min(LONGEST));
-    }
-
-    /// Notes that the server has given the lock to one of this line's waiters for that lease.
-    pub fn granted(&mut self, lease: Duration, now: Instant) {
-        self.near(Some(lease), now);
     }
 
     /// Notes that the server has given the lock to one of this line's waiters for that lease, and that the replicas

@@ -74,7 +74,7 @@ pub struct Sharers {
 pub struct Tokens {
     /// The newest that was drawn for the owner, or for heirs inside this client.
     pub newest: i64,
-    /// Those for heirs inside this client.
+    /// The drawn tokens that are left for heirs inside this client.
     pub spare: Range<i64>,
     /// The longest lease that the client has asked for.
     pub longest: Duration,

@@ -148,7 +148,7 @@ fn finish(redis: &Arc<Redis>, key: &LineKey, did: StepResult, since: Instant, pr
                 let mut lines = redis.lines();
                 lines.change(key, now, |line| {
                     if target.passes() {
-                        line.pace.granted(target.lease, now)
+                        line.pace.near(Some(target.lease), now)
                     } else {
                         line.took(now)
                     }

@@ -122,7 +122,7 @@ impl Pass {
         let taken = self.to.taken(reply, self.renewed, sent);
         self.end();
         match taken {
-            Some(taken) => was_granted(&self.to, taken),
+            Some(taken) => has_it(&self.to, taken, self.to.lease),
             None => return_to_line(&self.to),
         }
     }
@@ -145,7 +145,7 @@ impl Pass {
             Err(error) => Err(error),
         };
         match tried {
-            Ok(Attempt::Taken(taken)) => was_granted(&to, taken),
+            Ok(Attempt::Taken(taken)) => has_it(&to, taken, to.lease),
             Ok(Attempt::Busy(_)) => return_to_line(&to),
             Err(error) => {
                 let returned = to.redis.lines().returned(&to.key(), Instant::now());
@@ -209,28 +209,23 @@ impl Heir {
         }
         let _telling = Telling;
         while let Some(Heir { to, answer, left }) = UNTOLD.with_borrow_mut(VecDeque::pop_front) {
-            has_it(&to, answer, |line| line.handed_on(left, Instant::now()));
+            has_it(&to, answer, left);
         }
     }
 }
 
-/// Notes that the heir has the lock that was passed on, and what this means for its `line`.
-fn has_it(to: &Target, taken: Answer, noted: impl FnOnce(&mut Line<Waiter>)) {
+/// Notes that the heir has the lock that was passed on, for as long as `lease`.
+fn has_it(to: &Target, taken: Answer, lease: Duration) {
     let redis = to.redis.clone();
     let key = to.key();
     let now = Instant::now();
     let (returned, twins) = {
         let mut lines = redis.lines();
-        lines.change(&key, now, noted);
+        lines.change(&key, now, |line| line.pace.near(Some(lease), now));
         (lines.returned(&key, now), lines.take_twins(to, now))
     };
     once_more(twins);
     hand_out(to.clone(), taken, returned);
-}
-
-/// As [`has_it`], if the server has passed the lock on.
-fn was_granted(to: &Target, taken: Answer) {
-    has_it(to, taken, |line| line.pace.granted(to.lease, Instant::now()));
 }
 
 /// The drop without a result means that nothing was passed on: the heir tries for itself.

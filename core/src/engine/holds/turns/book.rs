@@ -1,5 +1,5 @@
-//! What the owners of the model may believe after the words that the client has heard from the server, and the tokens
-//! that they have got.
+//! The beliefs that the owners of the model may have after the words that the client has heard from the server, and the
+//! tokens that they have got.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -9,7 +9,7 @@ use super::world::{Acquiring, Held, NAME, Patience, Todo, WATCHDOG, Waiter, Worl
 use crate::base::clock::Instant;
 use crate::engine::WINDOW;
 use crate::engine::gate::{Entry, Round};
-use crate::engine::line::{Line, Returned, Step};
+use crate::engine::line::{Returned, Step};
 use crate::engine::pace::{Busy, Obstacle};
 
 /// The heir of a release.
@@ -108,7 +108,7 @@ impl World {
                         let taken = self.taken(to, token, spare, sent, word);
                         drop(entry);
                         match taken {
-                            Some(number) => self.granted(to, number),
+                            Some(number) => self.has_it(to, number, to.time()),
                             None => self.return_to_line(),
                         }
                     }
@@ -237,13 +237,16 @@ impl World {
     /// Notes a hold that the server has given; `None`: its lease is over.
     fn taken(&mut self, waiter: Waiter, token: i64, spare: i64, sent: Instant, word: u64) -> Option<u64> {
         let Waiter { owner, lease, .. } = waiter;
-        let (claim, now, time) = (self.claim(owner), self.now, waiter.time());
+        let claim = self.claim(owner);
+        let now = self.now;
+        let time = waiter.time();
         if time > SHORT && believed(time) <= now - sent {
             return None;
         }
         let is_first = self.holds.of(&claim).is_none_or(|owned| owned.live() == 0);
         let number = self.holds.taken(&claim, || None, lease, self.incarnation, sent, now);
-        let (hold, until) = ((number, lease.is_none()), sent + believed(time));
+        let hold = (number, lease.is_none());
+        let until = sent + believed(time);
         match is_first {
             true => self.book.began(owner, hold, until, self.incarnation, word, now),
             false => self.book.grew(owner, hold, until),
@@ -267,7 +270,7 @@ impl World {
     pub fn end_acquire(&mut self, waiter: Waiter, of_line: Option<Instant>, tried: Result<u64, Busy>) {
         let now = self.now;
         match (tried, of_line) {
-            (Ok(number), Some(_)) => self.granted(waiter, number),
+            (Ok(number), Some(_)) => self.has_it(waiter, number, waiter.time()),
             (Err(busy), Some(_)) => {
                 let line = self.line.as_mut().expect("a waiter is out");
                 line.busy(busy, true, now);
@@ -296,14 +299,10 @@ impl World {
         }
     }
 
-    /// The server has given the lock to a waiter of the line.
-    fn granted(&mut self, to: Waiter, number: u64) {
-        self.has_it(to, number, |line, now| line.pace.granted(to.time(), now));
-    }
-
-    fn has_it(&mut self, to: Waiter, number: u64, noted: impl FnOnce(&mut Line<Waiter>, Instant)) {
+    /// A waiter of the line has the lock for as long as `lease`.
+    fn has_it(&mut self, to: Waiter, number: u64, lease: Duration) {
         let line = self.line.as_mut().expect("a waiter is out");
-        noted(line, self.now);
+        line.pace.near(Some(lease), self.now);
         let returned = match line.returned() {
             Returned::Wants(place) => Some((place.id, false)),
             Returned::Cancelled(place) => Some((place.id, true)),
@@ -327,7 +326,8 @@ impl World {
     }
 
     pub fn begin_release(&mut self, owner: i64, meant: Meant, entry: Entry) {
-        let (claim, now) = (self.claim(owner), self.now);
+        let claim = self.claim(owner);
+        let now = self.now;
         let grip = entry.claim.owner;
         let number = match meant {
             Meant::Latest => 0,
@@ -392,9 +392,15 @@ impl World {
         if !pass.sure || pass.to.lease.is_some() || self.turn.is_zero() {
             return None;
         }
-        let (from, to) = (self.claim(owner), self.claim(pass.to.owner));
-        let (number, fenced, incarnation) = (leaving.number, self.server.fenced, self.incarnation);
-        let hand_on = HandOn { from: &from, number, to: &to, fenced, incarnation };
+        let from = self.claim(owner);
+        let to = self.claim(pass.to.owner);
+        let hand_on = HandOn {
+            from: &from,
+            number: leaving.number,
+            to: &to,
+            fenced: self.server.fenced,
+            incarnation: self.incarnation,
+        };
         let before = self.before_hand_on(owner);
         let is_suspect = self.suspect;
         let inherited = self.holds.hand_on(&hand_on, self.now, |field| {
@@ -410,11 +416,12 @@ impl World {
     /// Tells the first heir that does not know yet that it has the lock.
     pub fn tell_heir(&mut self) {
         let Some(Heir { to, number, left }) = self.untold.pop_front() else { return };
-        self.has_it(to, number, |line, now| line.handed_on(left, now));
+        self.has_it(to, number, left);
     }
 
     fn released(&mut self, owner: i64, leaving: &Leaving, reply: Reply, sent: Instant, repeated: bool, word: u64) {
-        let (claim, now) = (self.claim(owner), self.now);
+        let claim = self.claim(owner);
+        let now = self.now;
         let Leaving { number, leave, lease, .. } = *leaving;
         if let Reply::Missing(taken) = reply
             && !(repeated && leave == 0)

@@ -1,4 +1,4 @@
-//! What must be true of the client, of the server, and of each hand-on.
+//! The client, the server and each hand-on are checked against the promises of a turn.
 
 use std::ops::Range;
 

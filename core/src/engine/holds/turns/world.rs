@@ -152,7 +152,8 @@ impl World {
     pub fn acquire(&mut self, owner: i64, lease: Option<Duration>, patience: Patience) {
         self.asked += 1;
         let waiter = Waiter { id: self.asked, owner, lease, patience, number: 0 };
-        let (claim, now) = (self.claim(owner), self.now);
+        let claim = self.claim(owner);
+        let now = self.now;
         if patience != Patience::Once && self.holds.count(&claim, now) == 0 {
             let near = self.holds.is_near(&claim, now);
             let is_short = waiter.deadline().is_some_and(|deadline| deadline < now + AN_ANSWER);
@@ -289,7 +290,8 @@ impl World {
     }
 
     fn try_extend(&mut self, held: Held, lease: Duration) -> Option<Todo> {
-        let (claim, now) = (self.claim(held.owner), self.now);
+        let claim = self.claim(held.owner);
+        let now = self.now;
         let Some(entry) = self.enter_grip(held.owner) else { return Some(Todo::Extend(held, lease)) };
         let Look::Held { remaining } = self.holds.look(held.number, now) else { return None };
         let exact = self.holds.extending(&claim, lease);
