@@ -48,11 +48,10 @@ pub fn count_in_task(stage: &Stage, attempt: Attempt, client: &str, key: u32, gu
     tokio::task::block_in_place(|| count(stage, attempt, client, key, guard, expected));
 }
 
-/// Reads the server's count of this owner's holds, and records it if the hold was there before and after.
+/// Reads the server's count of this client's holds, and records it if the owner's hold was there before and after.
 pub fn count(stage: &Stage, attempt: Attempt, client: &str, key: u32, guard: &Guard, expected: u64) {
-    let field = format!("{client}:{}", guard.owner());
     let before = guard.ensure().is_ok();
-    let counted = stage.counted(&name(key), &field);
+    let counted = stage.counted(&name(key), client);
     if let Some(counted) = counted.filter(|_| before && guard.ensure().is_ok()) {
         attempt.counted(counted, expected);
     }

@@ -1,5 +1,6 @@
 //! The place of a process's lanes: when they may go on, and the files that they write.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -71,12 +72,14 @@ impl Stage {
         *self.phase.borrow() == Phase::Rest
     }
 
-    /// The server's count of this owner's holds of this key; `None`: the server does not answer.
-    pub fn counted(&self, key: &str, field: &str) -> Option<u64> {
+    /// The server's count of the holds that this client has of an exclusive lock; `None`: the server does not answer.
+    /// An owner that was handed the lock inside its client holds it under the field of another owner.
+    pub fn counted(&self, key: &str, client: &str) -> Option<u64> {
         let mut slot = self.view.lock().expect("nothing panics while it is held");
         let mut view = slot.take().or_else(|| View::quick(&self.direct).ok())?;
-        let count: Option<u64> = view.try_command(&["HGET", key, field]).ok()?;
+        let fields: BTreeMap<String, u64> = view.try_command(&["HGETALL", key]).ok()?;
         *slot = Some(view);
-        Some(count.unwrap_or_default())
+        let of_client = |field: &str| field.strip_prefix(client).is_some_and(|owner| owner.starts_with(':'));
+        Some(fields.iter().filter(|(field, _)| of_client(field)).map(|(_, count)| count).sum())
     }
 }

@@ -1,4 +1,4 @@
-//! While a holder believes in its holds, the server has as many holds of that owner.
+//! While a holder believes in its holds, the server has as many holds of that owner's client.
 
 use super::{Attempt, Fault, Violations};
 
