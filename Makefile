@@ -16,11 +16,11 @@ demo: setup target/made/python target/made/jar target/made/demo
 test: setup-tests lint build test-rust test-python test-java test-examples
 
 # Processes that lock for SECONDS while everything goes wrong, and a verdict. SEED=n brings the faults of an earlier run in their order,
-# ONLY=replies one family of faults; KINDS=fair,semaphore takes no other locks
+# ONLY=replies one family of faults; KINDS=fair,semaphore takes no other locks; MODE=cluster has a cluster of one server
 SECONDS := 600
 chaos: setup
 	cargo build --locked --profile ci --package redlatch-tests --bins
-	target/ci/redlatch-chaos $(SECONDS) $(or $(SEED),$(shell date +%s)) $(or $(ONLY),all) $(KINDS)
+	REDLATCH_TEST_MODE=$(MODE) target/ci/redlatch-chaos $(SECONDS) $(or $(SEED),$(shell date +%s)) $(or $(ONLY),all) $(KINDS)
 
 # Threads of every sort on JDK 17 and 25 that take Java's locks of every kind for MINUTES while clients, class loaders and servers come and go
 MINUTES := 120

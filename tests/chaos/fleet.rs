@@ -58,11 +58,11 @@ impl Fleet {
             let turn = TURNS[slot];
             format!("?watchdog={watchdog}&turn={turn}&response_timeout={response}&retry_for={retry}")
         };
-        let url = |(slot, proxy): (usize, &Proxy)| server.url_at(proxy.port()) + &query(slot, WATCHDOGS[slot]);
+        let url = |(slot, proxy): (usize, &Proxy)| server.url_through(proxy.port(), &query(slot, WATCHDOGS[slot]));
         let urls = proxies.iter().enumerate().map(url).collect();
         let red = (0..SLOTS).map(|slot| quorum.urls(&query(slot, LONGEST_RED_LEASE.as_secs_f64()))).collect();
         let histories = Mutex::default();
-        let server = server.url();
+        let server = server.direct_url();
         let mut fleet =
             Fleet { proxies, slots: Vec::new(), histories, server, urls, red, kinds: kinds.to_owned(), dir, seed };
         fleet.slots = (0..SLOTS).map(|slot| Mutex::new(fleet.launch(slot))).collect();

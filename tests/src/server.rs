@@ -115,6 +115,13 @@ impl Server {
         self.url_of(mode(), port)
     }
 
+    /// The URL of a client with this query, that reaches the server only through this port. Unlike with
+    /// [`Server::url_at`], other clients may go through other ports.
+    pub fn url_through(&self, port: u16, query: &str) -> String {
+        let nat = format!("&nat={}=127.0.0.1:{port}", self.address());
+        self.url_of(mode(), port) + query + if mode() == "cluster" { &nat } else { "" }
+    }
+
     fn url_of(&self, mode: &str, port: u16) -> String {
         let plus = if mode.is_empty() { "" } else { "+" };
         let password = self.options.password.iter().map(|password| format!(":{password}@")).collect::<String>();
