@@ -20,6 +20,7 @@ mod rights;
 mod sentinel;
 mod sharded;
 mod silent;
+mod turns;
 mod ways;
 
 fn client(url: &str) -> Client {
