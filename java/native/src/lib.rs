@@ -12,6 +12,7 @@ mod log;
 #[cfg(test)]
 mod numbers;
 mod packed;
+mod pending;
 mod request;
 mod rows;
 
@@ -23,6 +24,8 @@ use jni::objects::{JByteArray, JClass, JLongArray, JObjectArray, JString};
 use jni::sys::{jboolean, jint, jlong};
 use jni::{Env, EnvUnowned, jni_str};
 use redlatch::ffi::{Answer, Border, Completions, Look, Op, Request, Rule};
+
+use pending::Pending;
 
 static FINISHED: LazyLock<Arc<Completions>> = LazyLock::new(Completions::new);
 /// The finished requests that are on their way to Java. They stay here until all are written, which may fail for want
@@ -154,8 +157,9 @@ pub extern "system" fn Java_io_redlatch_internal_Native_id<'a>(
     .resolve::<ThrowRuntimeExAndDefault>()
 }
 
-/// Tries one bounded round trip on this thread, an acquire for `inside` ms at most unless that is 0. True: finished,
-/// and the row is filled in. False: it comes out of `drain`.
+/// Tries one bounded round trip on this thread, an acquire for `inside` ms at most unless that is 0, and waits for a
+/// moment for what then is not finished yet, see [`pending`]. True: finished, and the row is filled in. False: it comes
+/// out of `drain`.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_redlatch_internal_Native_start<'a>(
     mut env: EnvUnowned<'a>,
@@ -186,8 +190,11 @@ pub extern "system" fn Java_io_redlatch_internal_Native_start<'a>(
             Ok((client, request)) => {
                 let inside =
                     u64::try_from(inside).ok().filter(|ms| *ms > 0).map_or(Duration::MAX, Duration::from_millis);
+                let pending = Arc::new(Pending::new(ticket as u64));
+                let done = pending.clone();
                 client
-                    .start_within(inside, ticket as u64, request, move |outcome| FINISHED.push(ticket as u64, outcome))
+                    .start_within(inside, ticket as u64, request, move |outcome| done.come(outcome))
+                    .or_else(|| pending.wait())
             }
             Err(error) => Some(Err(error)),
         };

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use redlatch::ffi::kinds::{Queue, Traits};
 use redlatch::ffi::{Answer, Border, Look, Op, Request};
 use redlatch::{Client, Error, Holds};
-use redlatch_tests::{PATIENCE, soon};
+use redlatch_tests::{PATIENCE, Proxy, soon};
 
 use super::promises;
 use super::row::{Row, scripts};
@@ -48,20 +48,26 @@ fn pass(row: &Row, client: &Client, from: i64, to: i64) -> (Answer, bool) {
 /// A client with a long turn, of which owner 2 holds the lock through the grip of owner 1. Gives the holder's answer.
 fn through(row: &Row) -> (Client, Answer) {
     let client = row.client(LONG);
+    let heir = through_grip(row, &client);
+    (client, heir)
+}
+
+/// Owner 2 of a client with a long turn gets the lock through the grip of owner 1. Gives the holder's answer.
+fn through_grip(row: &Row, client: &Client) -> Answer {
     for _ in 0..200 {
         if row.traits.fenced {
             // So the server draws a token more.
-            row.take(&client, 5);
-            pass(row, &client, 5, 1);
+            row.take(client, 5);
+            pass(row, client, 5, 1);
         } else {
-            row.take(&client, 1);
+            row.take(client, 1);
         }
-        let grip = fields(row, &client);
-        let (heir, is_inside) = pass(row, &client, 1, 2);
+        let grip = fields(row, client);
+        let (heir, is_inside) = pass(row, client, 1, 2);
         if is_inside && grip == ["1"] {
-            return (client, heir);
+            return heir;
         }
-        row.give(&client, 2);
+        row.give(client, 2);
     }
     panic!("{}: it was never handed on inside", row.traits.name);
 }
@@ -233,6 +239,25 @@ promises! {
         assert!(remaining > secs(500) && remaining <= ms(left as u64 + 100), "{remaining:?}");
         row.give(&client, 2);
         eventually(|| row.is_clean());
+    }
+
+    /// The server has carried the extension out, and the client no longer believes in its hold.
+    fn a_hold_through_another_owners_grip_does_not_outlast_its_holder(row) of |kind| is_inside(kind); {
+        let hour = secs(3600);
+        let proxy = Proxy::start(&row.server);
+        let options = format!("{LONG}&watchdog=1&response_timeout=0.3&retry_for=0");
+        let client = Client::connect(&format!("{}?{options}", row.server.url_at(proxy.port()))).expect("a good URL");
+        let heir = through_grip(row, &client);
+        proxy.lose_reply_to(&hour.as_millis().to_string());
+        let extend = Request { hold: heir.number as u64, lease: Some(hour), ..row.request(Op::Extend, 2) };
+        client.run_blocking(extend).expect_err("no answer comes");
+        proxy.refuse();
+        proxy.cut();
+        eventually(|| !is_held(&client, &heir));
+        proxy.accept();
+        let told = row.try_give(&client, 2);
+        assert!(matches!(told, Err(Error::Lost(_))), "{told:?}");
+        eventually(|| row.view().pttl("n") < hour.as_millis() as i64 / 2);
     }
 
     fn handing_a_lock_on_makes_it_last_no_longer(row) of |kind| is_inside(kind); {

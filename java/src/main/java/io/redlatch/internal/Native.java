@@ -32,8 +32,8 @@ final class Native {
     static native String id(long client);
 
     /**
-     * Tries one bounded round trip on this thread, an acquire for {@code inside} at most unless that is 0. True: the first row is filled in.
-     * False: it comes out of {@code drain}.
+     * Tries one bounded round trip on this thread, an acquire for {@code inside} at most unless that is 0, and waits a moment for what is not
+     * finished by then. True: the first row is filled in. False: it comes out of {@code drain}.
      */
     static native boolean start(long client, long ticket, int op, String kind, byte[] name, long owner, long wait,
             long lease, long hold, long responseTimeout, long retryFor, long inside, long[] numbers, byte[] texts,
