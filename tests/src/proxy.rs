@@ -129,7 +129,8 @@ impl Proxy {
         self.faults.set_trap(Spring::Doom(Fate::Lost), Direction::ToServer, text, 1);
     }
 
-    /// Forwards the next request with `text` in it, and sends its client `said` in place of the answer.
+    /// Forwards the next request with `text` in it, and sends its client `said` in place of each reply that comes next in
+    /// one packet.
     pub fn answer_to(&self, text: &str, said: &'static [u8]) {
         self.faults.set_trap(Spring::Doom(Fate::Other(said)), Direction::ToServer, text, 1);
     }

@@ -61,7 +61,7 @@ pub(super) enum Fate {
     Lost,
     /// The proxy delays it, with all that follows.
     Late(Duration),
-    /// The proxy sends these bytes in its place.
+    /// The proxy sends these bytes in place of each reply in it.
     Other(&'static [u8]),
 }
 
@@ -157,11 +157,13 @@ impl Faults {
                 return Ok(());
             }
         }
+        let others;
         let packet = match connection.fate() {
             Some(Fate::Other(said)) if direction == Direction::ToClient => {
                 connection.doom(None);
                 now.struck += 1;
-                said
+                others = said.repeat(count_replies(packet));
+                &others
             }
             _ => packet,
         };
@@ -246,4 +248,26 @@ impl Toll {
 
 fn contains(packet: &[u8], text: &[u8]) -> bool {
     text.is_empty() || packet.windows(text.len()).any(|window| window == text)
+}
+
+/// The number of replies in a packet. No server leaves a reply out, so that a later one would answer another call.
+fn count_replies(packet: &[u8]) -> usize {
+    let mut left = packet;
+    let mut parser = redis::Parser::new();
+    let values = std::iter::from_fn(|| parser.parse_value(&mut left).ok());
+    values.filter(|value| !matches!(value, redis::Value::Push { .. })).count().max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_reply_of_a_packet_is_counted() {
+        for (packet, count) in
+            [("+OK\r\n", 1), ("+OK\r\n*2\r\n:1\r\n:7\r\n", 2), ("-ERR no\r\n:1\r\n>1\r\n+message\r\n$2\r\nab\r\n", 3)]
+        {
+            assert_eq!(count_replies(packet.as_bytes()), count, "{packet:?}");
+        }
+    }
 }
