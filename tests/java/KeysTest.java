@@ -12,6 +12,7 @@ import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -117,12 +118,13 @@ class KeysTest {
         assertEquals(3001, new HashSet<>(keys.getKeysStream().collect(Collectors.toList())).size());
         Iterator<String> jobs = keys.getKeys(KeysScanOptions.defaults().pattern("job:*").chunkSize(100)).iterator();
         assertThrows(IllegalStateException.class, jobs::remove);
+        Set<String> removed = new HashSet<>(); // while it makes room for keys, the server lists some twice
         for (int i = 0; i < 250; i++) {
-            jobs.next();
+            removed.add(jobs.next());
             jobs.remove();
         }
         assertThrows(IllegalStateException.class, jobs::remove);
-        assertEquals(2751, keys.count());
+        assertEquals(3001 - removed.size(), keys.count());
         assertEquals(7, keys.getKeysStream(KeysScanOptions.defaults().limit(7)).count());
         Iterator<String> none = keys.getKeys(KeysScanOptions.defaults().type(RType.ZSET)).iterator();
         assertFalse(none.hasNext());
