@@ -313,10 +313,10 @@ impl Config {
     }
 
     /// The time for which the waiters of this client hand a contended lock to each other without asking the server, from the
-    /// acquire by which one of them got it: from 0 to a year. Default: 2 ms. After that the server passes the lock on, to 64
-    /// owners in a row or for 10 ms, and then waiters of other clients have their chance. 0: each owner gets the lock from
-    /// the server. It applies to holds without a lease of their own, of plain, non-reentrant, fenced and write locks, see
-    /// `docs/reliability.md`.
+    /// acquire by which one of them got it: from 0 to a year. Default: 2 ms. After that they go on until 64 owners in a row
+    /// have had the lock, or for 10 ms in all, and then waiters of other clients have their chance. 0: each owner gets the
+    /// lock from the server. It applies to holds without a lease of their own, of plain, non-reentrant, fenced and write
+    /// locks, see `docs/reliability.md`.
     #[must_use]
     pub fn turn(mut self, time: Duration) -> Self {
         self.turn = time;

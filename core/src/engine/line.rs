@@ -11,8 +11,8 @@ use foldhash::fast::RandomState;
 use crate::base::clock::Instant;
 use crate::engine::pace::{Busy, Next, Obstacle, Pace};
 
-/// The bounds of a chain of owners, in number and in time, to which the server passes a lock after the turn: then waiters
-/// of other processes get it.
+/// The bounds of a chain of owners of one client, in number and in time. Once the turn is over as well, waiters of other
+/// processes get the lock.
 const PASSES: u32 = 64;
 const CHAIN: Duration = Duration::from_millis(10);
 /// The time for which an empty line stays subscribed. A caller that returns at once finds it listening.
@@ -45,8 +45,8 @@ pub struct Line<W> {
     out: Option<Out<W>>,
     /// The number of owners in a row, and the time at which the server gave this client the lock.
     chain: Option<(u32, Instant)>,
-    /// The time from the acquire of a grip during which its lock is handed on inside this client; zero: each time the
-    /// server passes it on.
+    /// The time from the acquire of a grip during which its lock is handed on inside this client, to more owners than
+    /// [`PASSES`] or for longer than [`CHAIN`]; zero: each time the server passes it on.
     pub turn: Duration,
     empty_since: Option<Instant>,
     /// The number of waiters that have come so far.
@@ -330,8 +330,12 @@ impl<W> Line<W> {
     pub fn pass(&mut self, since: Instant, now: Instant) -> Option<(&Place<W>, Ways)> {
         let (served, since) = self.chain.take().unwrap_or((0, since));
         let took = now.saturating_duration_since(since);
-        let inside = took < self.turn;
-        let ways = Ways { inside, by_server: took < CHAIN && (inside || served < PASSES) };
+        let lasts = took < self.turn;
+        let is_short = took < CHAIN && served < PASSES;
+        let ways = Ways {
+            inside: lasts || (is_short && !self.turn.is_zero()),
+            by_server: is_short || (lasts && took < CHAIN),
+        };
         if !ways.inside && !ways.by_server {
             return None;
         }
@@ -481,18 +485,18 @@ mod tests {
     }
 
     #[test]
-    fn after_its_turn_the_server_passes_a_lock_on_to_as_many_as_without_turns() {
+    fn after_its_turn_a_lock_is_handed_on_to_as_many_as_without_turns() {
         let start = Instant::now();
         let turn = Duration::from_millis(2);
-        for (served, passes) in [(10, PASSES - 10), (PASSES, 0)] {
+        for (served, more) in [(10, PASSES - 10), (PASSES, 0)] {
             let mut line = line(turn, start);
             for _ in 0..served {
                 assert!(pass(&mut line, start, start).expect("the turn lasts").inside);
             }
-            for _ in 0..passes {
-                assert_eq!(pass(&mut line, start + turn, start + turn), Some(Ways { inside: false, by_server: true }));
+            for _ in 0..more {
+                assert_eq!(pass(&mut line, start, start + turn), Some(Ways { inside: true, by_server: true }));
             }
-            assert_eq!(pass(&mut line, start + turn, start + turn), None, "{served}");
+            assert_eq!(pass(&mut line, start, start + turn), None, "{served}");
             // The lock was released.
             assert!(pass(&mut line, start + turn, start + turn).expect("a new turn").inside);
             assert_eq!(pass(&mut line, start + turn, start + turn + CHAIN), None);

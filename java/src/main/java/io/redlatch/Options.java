@@ -52,9 +52,9 @@ public final class Options {
 
     /**
      * Sets the time for which the waiters of a client hand a contended lock to each other without asking the server, from the acquire by
-     * which one of them got it: from 0 to a year, rounded up to ms, 2 ms by default. After that the server passes the lock on, to 64 owners
-     * in a row or for 10 ms, and then waiters of other clients have their chance. With 0 each owner gets the lock from the server. It
-     * applies to plain, non-reentrant, fenced and write locks that are held without a lease of their own.
+     * which one of them got it: from 0 to a year, rounded up to ms, 2 ms by default. After that they go on until 64 owners in a row have had
+     * the lock, or for 10 ms in all, and then waiters of other clients have their chance. With 0 each owner gets the lock from the server.
+     * It applies to plain, non-reentrant, fenced and write locks that are held without a lease of their own.
      *
      * @return the same configuration
      * @throws ClassPathConflictException if Redisson itself is on the class path as well
