@@ -40,9 +40,15 @@ pub fn permits(attempts: &[Attempt], faults: &[Fault], counts: &[Census], limits
     for (place, count) in counts.iter().enumerate() {
         let key = count.key;
         let all = traffic::permits(count.key) as i64;
-        let since = counts[..place].iter().rev().find(|other| other.key == key).map_or(0, |other| other.at);
-        let during: Vec<&Attempt> =
-            attempts.iter().filter(|one| one.key == key && since < one.called && one.called <= count.at).collect();
+        let mut before = counts[..place].iter().rev().filter(|other| other.key == key).map(|other| other.at);
+        let since = before.next().unwrap_or_default();
+        let within = |from: u64, until: u64| {
+            attempts.iter().filter(move |one| one.key == key && from < one.called && one.called <= until)
+        };
+        let during: Vec<&Attempt> = within(since, count.at).collect();
+        // A release that failed goes on in the background, at a slow pace, and the rig has set the number anew meanwhile.
+        let late = within(before.next().unwrap_or_default(), since).filter(|one| failed_to_release(one));
+        let late: i64 = late.map(|one| one.takes as i64).sum();
         found.taken += during.iter().filter(|one| one.hold.is_some()).map(|one| one.takes).sum::<u64>();
         if faults.iter().any(|fault| fault.takes_away(key) && fault.overlaps(since, count.at)) {
             found.behind_the_back += 1;
@@ -59,7 +65,7 @@ pub fn permits(attempts: &[Attempt], faults: &[Fault], counts: &[Census], limits
         // Permits with ids end with their lease, even if their process was killed.
         let (least, most) = match traffic::Kind::of(key) {
             traffic::Kind::Permits => (all, all),
-            _ => (all - gone - doubt, all - gone),
+            _ => (all - gone - doubt, all - gone + late),
         };
         if count.available < least || count.available > most {
             let at = count.at;
@@ -70,6 +76,13 @@ pub fn permits(attempts: &[Attempt], faults: &[Fault], counts: &[Census], limits
         }
     }
     found
+}
+
+fn failed_to_release(attempt: &Attempt) -> bool {
+    let Some(Close::Released { returned: Some((_, code)) }) = attempt.hold.as_ref().map(|hold| &hold.close) else {
+        return false;
+    };
+    !["ok", "dropped"].contains(&code.as_str())
 }
 
 /// Adds up the permits that owners believe to have. A killed process still counts with its permits: no other owner can

@@ -86,6 +86,17 @@ fn permits_that_are_missing_or_too_many_at_rest_are_found() {
 }
 
 #[test]
+fn a_failed_release_may_give_permits_back_after_the_next_count() {
+    for (code, violations) in [("CLUSTERDOWN", [0, 0]), ("ok", [0, 1])] {
+        let history = TWO.replace("e ok", &format!("e {code}"));
+        let counts = [(100, 3), (1000, 5)].map(|(at, available)| Census { at, key: 41, available });
+        let judged =
+            |counts: &[Census]| permits(&assemble(&story(&[&history]), &[]), &[], counts, &LIMITS).violations.count;
+        assert_eq!([judged(&counts[..1]), judged(&counts)], violations, "{code}");
+    }
+}
+
+#[test]
 fn the_permits_of_a_killed_process_are_gone_and_its_last_call_is_open() {
     let kill = [fault(40, 41, Kind::Kill { process: 0 })];
     let count = |history: &str, available| count_permits(&[history], &kill, available).violations.count;
