@@ -40,7 +40,7 @@ impl Quorum {
 
     /// The servers' URLs, separated by commas.
     pub fn urls(&self, query: &str) -> String {
-        let url = |(server, proxy): (&Server, &Proxy)| server.url_at(proxy.port()) + query;
+        let url = |(server, proxy): (&Server, &Proxy)| server.url_through(proxy.port(), query);
         self.servers.iter().zip(&self.proxies).map(url).collect::<Vec<_>>().join(",")
     }
 

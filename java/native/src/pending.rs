@@ -10,11 +10,10 @@ use redlatch::ffi::Answer;
 
 use crate::FINISHED;
 
-/// How long a thread waits inside. A user sees neither that an interrupt comes so much later, nor in a thread dump that
-/// a thread that waits is not parked.
-pub const MOMENT: Duration = Duration::from_millis(10);
+/// How long a thread waits inside. No user notices that an interrupt ends a wait so much later.
+const MOMENT: Duration = Duration::from_millis(10);
 
-/// Of one request.
+/// The place of one request's outcome.
 pub struct Pending {
     ticket: u64,
     state: Mutex<State>,

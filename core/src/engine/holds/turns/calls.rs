@@ -338,8 +338,8 @@ impl World {
             Ok(Some(leaving)) => leaving,
             Ok(None) => return,
             Err(Lapsed { outlasts, .. }) => {
-                if outlasts && grip == owner {
-                    let leave = self.holds.count(&claim, now);
+                if outlasts {
+                    let leave = self.holds.count_under(&entry.claim, now);
                     self.give_back(leave, entry);
                 }
                 return;
