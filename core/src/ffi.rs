@@ -4,6 +4,7 @@
 //! A caller of the border numbers holds and owners itself, so it can release a hold that it does not have. The guards of
 //! the API exist to rule that out.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::client::Client;
@@ -19,6 +20,7 @@ pub use crate::redis::kinds;
 pub use crate::request::completions::Completions;
 pub use crate::request::error::ErrorNumber;
 pub use crate::request::names::NAME_MAX;
+pub use crate::request::seat::{Seat, Wait};
 pub use crate::request::{Answer, LEASE_MAX, Look, OWN_OWNERS, Op, Request};
 
 /// The methods of a client that take or give the values of the border. Inside the crate [`Client`] has a method of each
@@ -64,6 +66,10 @@ pub trait Border {
         done: impl FnOnce(Result<Answer>) + Send + 'static,
     ) -> Option<Result<Answer>> {
         self.client().start_within(inside, ticket, request, done)
+    }
+
+    fn start_seated(&self, inside: Duration, seat: &Arc<Seat>, request: Request) -> Option<Result<Answer>> {
+        self.client().start_seated(inside, seat, request)
     }
 
     fn submit(&self, ticket: u64, request: Request, done: impl FnOnce(Result<Answer>) + Send + 'static) {

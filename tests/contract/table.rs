@@ -5,6 +5,7 @@ use redlatch_tests::{all_at_once, kinds};
 
 pub use row::Row;
 
+mod barging;
 mod exclusion;
 mod fairness;
 mod given_up;
@@ -54,6 +55,7 @@ fn keep(promise: &Promise, check: impl Fn(&Row) + Sync) {
 fn every_kind_has_promises_to_keep_and_every_promise_a_kind() {
     let promises = || {
         [
+            barging::PROMISES,
             exclusion::PROMISES,
             fairness::PROMISES,
             given_up::PROMISES,

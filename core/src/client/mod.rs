@@ -22,6 +22,7 @@ use crate::engine::Engine;
 use crate::engine::departures::Departure;
 use crate::redis::kinds;
 use crate::request::error::{Error, Loss, Result};
+use crate::request::seat::{Seat, Wait};
 use crate::request::{Answer, Look, Op, Request};
 
 pub mod group;
@@ -268,6 +269,18 @@ impl Client {
         }
     }
 
+    /// As [`Client::start_within`], for a thread that waits in this seat.
+    pub(crate) fn start_seated(&self, inside: Duration, seat: &Arc<Seat>, request: Request) -> Option<Result<Answer>> {
+        let (state, _present) = match self.state().and_then(|state| self.ready(state, &request)) {
+            Ok(ready) => ready,
+            Err(error) => return Some(Err(self.too_late(&request, error))),
+        };
+        match &self.group {
+            Some(group) => group.start_seated(inside, seat, request),
+            None => state.redis.start_seated(inside, seat, request),
+        }
+    }
+
     /// Carries out a request on the I/O thread; `done` as in [`Client::start`].
     pub(crate) fn submit(&self, ticket: u64, request: Request, done: impl FnOnce(Result<Answer>) + Send + 'static) {
         self.submit_to(self.state(), ticket, request, done);
@@ -298,10 +311,12 @@ impl Client {
 
     /// Carries out a request and blocks until it is done.
     pub(crate) fn run_blocking(&self, request: Request) -> Result<Answer> {
-        let (sender, receiver) = std::sync::mpsc::sync_channel(1);
-        let closed = || Error::Closed { server: self.server() };
-        let done = move |result| drop(sender.send(result));
-        self.start(self.ticket(), request, done).unwrap_or_else(|| receiver.recv().unwrap_or_else(|_| Err(closed())))
+        // The thread waits until the outcome has come, so none is late.
+        let seat = Seat::new(self.ticket(), |_, _| {});
+        self.start_seated(Duration::MAX, &seat, request).unwrap_or_else(|| match seat.wait(None) {
+            Wait::Over(result) => result,
+            Wait::NotYet | Wait::Gone => Err(Error::Closed { server: self.server() }),
+        })
     }
 
     /// Carries out a request.

@@ -344,6 +344,11 @@ impl<W> Line<W> {
         self.out.as_ref().and_then(|out| out.place.as_ref()).map(|place| (place, ways))
     }
 
+    /// Tells whether the turn of the last [`Line::pass`] lasts for longer than `more`.
+    pub fn turn_lasts(&self, more: Duration, now: Instant) -> bool {
+        self.chain.is_some_and(|(_, since)| now + more < since + self.turn)
+    }
+
     /// Ends the call in flight; the caller answers its waiter.
     pub fn returned(&mut self) -> Returned<W> {
         let Some(out) = self.out.take() else { return Returned::Late };

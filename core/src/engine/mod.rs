@@ -1,10 +1,12 @@
 //! The parts that every engine shares: the state of lines, waits and holds. Nothing here has a socket, a clock or a
 //! runtime of its own.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::scope::UnkeptScope;
 use crate::request::error::{Loss, Result};
+use crate::request::seat::Seat;
 use crate::request::{Answer, Done, Look, Request};
 
 pub mod claim;
@@ -24,6 +26,10 @@ pub trait Engine {
     /// Carries a request out on the caller's thread if that is possible, an acquire for about `inside` at most. `None`:
     /// the I/O thread will call `done`.
     fn start(&self, inside: Duration, ticket: u64, request: Request, done: Done) -> Option<Result<Answer>>;
+    /// As [`Engine::start`], for a thread that waits in this seat.
+    fn start_seated(&self, inside: Duration, seat: &Arc<Seat>, request: Request) -> Option<Result<Answer>> {
+        self.start(inside, seat.ticket(), request, seat.done())
+    }
     /// Carries a request out on the I/O thread.
     fn submit(&self, ticket: u64, request: Request, done: Done);
     /// Asks a request to end. The engine still calls its `done`.

@@ -17,16 +17,16 @@ use crate::redis::wait::acquire;
 use crate::redis::wait::lines::Waiter;
 use crate::redis::wait::release::Begun;
 use crate::request::error::{Error, Loss, Result};
+use crate::request::seat::Seat;
 use crate::request::{Answer, Done, Look, Op, Request, given_back};
 
 impl Engine for Arc<Redis> {
     fn start(&self, inside: Duration, ticket: u64, request: Request, done: Done) -> Option<Result<Answer>> {
-        let done = plainly(self, done);
-        let answer = match Target::new(self, &request) {
-            Ok(target) => start(target, inside, ticket, request, done)?,
-            Err(error) => Err(error),
-        };
-        Some(answer.map_err(|error| error.without(&self.config.prefix)))
+        begin(self, inside, ticket, request, done, None)
+    }
+
+    fn start_seated(&self, inside: Duration, seat: &Arc<Seat>, request: Request) -> Option<Result<Answer>> {
+        begin(self, inside, seat.ticket(), request, seat.done(), Some(seat))
     }
 
     fn submit(&self, ticket: u64, request: Request, done: Done) {
@@ -93,9 +93,28 @@ fn plainly(redis: &Arc<Redis>, done: Done) -> Done {
     Box::new(move |result| done(result.map_err(|error| error.without(&prefix))))
 }
 
-fn start(target: Target, inside: Duration, ticket: u64, request: Request, done: Done) -> Option<Result<Answer>> {
+fn begin(
+    redis: &Arc<Redis>,
+    inside: Duration,
+    ticket: u64,
+    request: Request,
+    done: Done,
+    seat: Option<&Arc<Seat>>,
+) -> Option<Result<Answer>> {
+    let done = plainly(redis, done);
+    let answer = match Target::new(redis, &request) {
+        Ok(target) if request.op == Op::Acquire => {
+            acquire::start(Waiter::new(target, ticket, &request, done).seated(seat.cloned()), inside)?
+        }
+        Ok(target) => start(target, ticket, request, done)?,
+        Err(error) => Err(error),
+    };
+    Some(answer.map_err(|error| error.without(&redis.config.prefix)))
+}
+
+/// Starts a request other than an acquire.
+fn start(target: Target, ticket: u64, request: Request, done: Done) -> Option<Result<Answer>> {
     match request.op {
-        Op::Acquire => acquire::start(Waiter::new(target, ticket, &request, done), inside),
         Op::Release if target.row.traits.held => release(target, ticket, Meant::from(&request), done),
         Op::GiveBack if target.row.traits.held => {
             release(target, ticket, Meant::from(&request), giving_back(done)).map(given_back)

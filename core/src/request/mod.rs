@@ -13,6 +13,7 @@ pub mod error;
 pub mod names;
 pub mod owner;
 pub mod permit_id;
+pub mod seat;
 pub mod shown;
 
 /// The longest lease: a hundred years. Longer ones overflow the server's clock.

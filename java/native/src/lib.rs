@@ -12,7 +12,6 @@ mod log;
 #[cfg(test)]
 mod numbers;
 mod packed;
-mod pending;
 mod request;
 mod rows;
 
@@ -23,9 +22,12 @@ use jni::errors::{Result, ThrowRuntimeExAndDefault};
 use jni::objects::{JByteArray, JClass, JLongArray, JObjectArray, JString};
 use jni::sys::{jboolean, jint, jlong};
 use jni::{Env, EnvUnowned, jni_str};
-use redlatch::ffi::{Answer, Border, Completions, Look, Op, Request, Rule};
+use redlatch::ffi::{Answer, Border, Completions, Look, Op, Request, Rule, Seat, Wait};
 
-use pending::Pending;
+/// How long a thread waits inside: the owners of a client that hand a lock on get it within microseconds, and each wake
+/// of another thread in between would cost as much again. Then the thread waits in Java, where an interrupt reaches it.
+/// No user notices that an interrupt ends a wait so much later.
+const MOMENT: Duration = Duration::from_millis(10);
 
 static FINISHED: LazyLock<Arc<Completions>> = LazyLock::new(Completions::new);
 /// The finished requests that are on their way to Java. They stay here until all are written, which may fail for want
@@ -158,7 +160,7 @@ pub extern "system" fn Java_io_redlatch_internal_Native_id<'a>(
 }
 
 /// Tries one bounded round trip on this thread, an acquire for `inside` ms at most unless that is 0, and waits for a
-/// moment for what then is not finished yet, see [`pending`]. True: finished, and the row is filled in. False: it comes
+/// moment for what then is not finished yet. True: finished, and the row is filled in. False: it comes
 /// out of `drain`.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_redlatch_internal_Native_start<'a>(
@@ -190,11 +192,8 @@ pub extern "system" fn Java_io_redlatch_internal_Native_start<'a>(
             Ok((client, request)) => {
                 let inside =
                     u64::try_from(inside).ok().filter(|ms| *ms > 0).map_or(Duration::MAX, Duration::from_millis);
-                let pending = Arc::new(Pending::new(ticket as u64));
-                let done = pending.clone();
-                client
-                    .start_within(inside, ticket as u64, request, move |outcome| done.come(outcome))
-                    .or_else(|| pending.wait())
+                let seat = Seat::new(ticket as u64, |ticket, outcome| FINISHED.push(ticket, outcome));
+                client.start_seated(inside, &seat, request).or_else(|| wait_inside(&client, &seat))
             }
             Err(error) => Some(Err(error)),
         };
@@ -205,6 +204,15 @@ pub extern "system" fn Java_io_redlatch_internal_Native_start<'a>(
         Ok(true)
     })
     .resolve::<ThrowRuntimeExAndDefault>()
+}
+
+/// Waits for an outcome for a moment. `None`: it comes out of `drain`.
+fn wait_inside(client: &redlatch::Client, seat: &Seat) -> Option<redlatch::Result<Answer>> {
+    match seat.wait(Some(MOMENT)) {
+        Wait::Over(outcome) => Some(outcome),
+        Wait::NotYet => seat.leave(),
+        Wait::Gone => Some(Err(redlatch::ffi::closed(client.server()))),
+    }
 }
 
 /// Hands a request to the I/O thread; it comes out of `drain`.

@@ -1,7 +1,7 @@
 //! The native half of `redlatch.Client`.
 
 use std::borrow::Cow;
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use pyo3::prelude::*;
@@ -128,6 +128,10 @@ impl Client {
     }
 }
 
+fn receive(waiting: &mut Receiver<()>) -> Result<(), RecvTimeoutError> {
+    waiting.recv_timeout(park::SLICE)
+}
+
 /// Releases every hold of the clients, all clients at the same time, and closes them. Later calls are refused. A signal
 /// handler that raises (Ctrl-C) ends the wait of the caller, while the closing goes on.
 #[pyfunction]
@@ -145,7 +149,7 @@ pub fn close(py: Python<'_>, clients: Vec<Py<Client>>) -> PyResult<()> {
         }
     }
     drop(done);
-    while let Err(RecvTimeoutError::Timeout) = py.detach(|| park::receive(&mut waiting, Some(park::SLICE))) {
+    while let Err(RecvTimeoutError::Timeout) = py.detach(|| receive(&mut waiting)) {
         py.check_signals()?;
     }
     Ok(())

@@ -1,12 +1,12 @@
 //! Runs one request to its end on the caller's thread, without the GIL. On the main thread it handles signals while it
 //! waits.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use redlatch::ffi::{Answer, Border, Op, Request};
+use redlatch::ffi::{Answer, Border, Op, Request, Seat, Wait};
 use redlatch::{Client, Error};
 
 use crate::at_exit;
@@ -32,17 +32,12 @@ pub fn acquire(py: Python<'_>, client: &Client, request: Request, waits_long: Wa
 }
 
 fn run_and_tell(py: Python<'_>, client: &Client, request: Request, waits_long: Option<WaitsLong>) -> PyResult<Done> {
-    let ticket = client.ticket();
-    let (done, waiting) = sync_channel(1);
-    let parked = Parked { client, ticket, request: &request, waiting };
+    // The caller waits until the outcome has come, so none is late.
+    let seat = Seat::new(client.ticket(), |_, _| {});
+    let parked = Parked { client, request: &request, seat: &seat };
     let request = request.clone();
     let deadline = parked.deadline();
-    let started = py.detach(|| {
-        client.start(ticket, request, move |result| {
-            // The receiver is gone only if the caller panicked.
-            let _ = done.send(result);
-        })
-    });
+    let started = py.detach(|| client.start_seated(Duration::MAX, &seat, request));
     let done = match started {
         Some(result) => parked.deliver(py, result),
         None => parked.wait(py, deadline, waits_long),
@@ -54,9 +49,8 @@ fn run_and_tell(py: Python<'_>, client: &Client, request: Request, waits_long: O
 /// A caller that waits while the I/O thread carries out its request.
 struct Parked<'a> {
     client: &'a Client,
-    ticket: u64,
     request: &'a Request,
-    waiting: Receiver<Done>,
+    seat: &'a Arc<Seat>,
 }
 
 impl Parked<'_> {
@@ -67,7 +61,7 @@ impl Parked<'_> {
         Instant::now().checked_add(wait)
     }
 
-    fn wait(mut self, py: Python<'_>, deadline: Option<Instant>, waits_long: Option<WaitsLong>) -> PyResult<Done> {
+    fn wait(self, py: Python<'_>, deadline: Option<Instant>, waits_long: Option<WaitsLong>) -> PyResult<Done> {
         // Other operations end within the response time-out. Giving one up half-way would leave it open whether it was
         // carried out.
         let may_leave = matches!(self.request.op, Op::Acquire | Op::Watch);
@@ -81,11 +75,10 @@ impl Parked<'_> {
             let next = [deadline, long.map(|(at, _)| at)].into_iter().flatten().min();
             let left = next.map(|next| next.saturating_duration_since(Instant::now()));
             let slice = if deaf { left } else { Some(left.unwrap_or(SLICE).min(SLICE)) };
-            let waiting = &mut self.waiting;
-            match py.detach(move || receive(waiting, slice)) {
-                Ok(result) => return self.deliver(py, result),
-                Err(RecvTimeoutError::Disconnected) => return Err(dropped()),
-                Err(RecvTimeoutError::Timeout) => {}
+            match py.detach(|| self.seat.wait(slice)) {
+                Wait::Over(result) => return self.deliver(py, result),
+                Wait::Gone => return Err(dropped()),
+                Wait::NotYet => {}
             }
             if !deaf && let Err(signal) = py.check_signals() {
                 return self.give_up(py, signal);
@@ -106,13 +99,17 @@ impl Parked<'_> {
     }
 
     /// Cancels the request and returns its result. It may have succeeded before the cancellation.
-    fn cancel(&mut self) -> Option<Done> {
-        self.client.cancel(self.ticket);
-        self.waiting.recv().ok()
+    fn cancel(&self) -> Option<Done> {
+        self.seat.insist();
+        self.client.cancel(self.seat.ticket());
+        match self.seat.wait(None) {
+            Wait::Over(result) => Some(result),
+            Wait::NotYet | Wait::Gone => None,
+        }
     }
 
     /// Ends the request, releases a lock that it took, and raises the exception of a signal handler.
-    fn give_up(mut self, py: Python<'_>, signal: PyErr) -> PyResult<Done> {
+    fn give_up(self, py: Python<'_>, signal: PyErr) -> PyResult<Done> {
         py.detach(move || {
             if let Some(result) = self.cancel() {
                 give_back(self.client, self.request, result);
@@ -131,13 +128,6 @@ impl Parked<'_> {
             return Err(signal);
         }
         Ok(result)
-    }
-}
-
-pub fn receive<T>(waiting: &mut Receiver<T>, slice: Option<Duration>) -> Result<T, RecvTimeoutError> {
-    match slice {
-        Some(slice) => waiting.recv_timeout(slice),
-        None => waiting.recv().map_err(|_| RecvTimeoutError::Disconnected),
     }
 }
 

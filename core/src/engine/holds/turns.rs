@@ -42,9 +42,15 @@ fn play(world: &mut World, crowd: usize, history: &[(u8, u8)]) {
         if action % 4 > 0 {
             world.tell_heir();
         }
-        match action % 73 {
+        if pick % 3 > 0 {
+            world.come();
+        }
+        match action % 75 {
             0..=11 if pick < 16 || world.wants() < crowd => {
-                world.acquire(owner(world, pick), None, Patience::Forever);
+                let owner = owner(world, pick);
+                if !world.barge(owner) {
+                    world.acquire(owner, None, Patience::Forever);
+                }
             }
             12 if pick < 128 => {
                 world.acquire(owner(world, pick), Some(LEASES[usize::from(pick) % 3]), Patience::Forever);
@@ -89,6 +95,7 @@ fn play(world: &mut World, crowd: usize, history: &[(u8, u8)]) {
                 world.now =
                     end.map_or(world.now, |end| world.now.max(end + Duration::from_micros(u64::from(pick) * 8)));
             }
+            73 | 74 => drop(world.barge(owner(world, pick))),
             _ => {}
         }
         world.go_on();
@@ -104,6 +111,7 @@ fn play(world: &mut World, crowd: usize, history: &[(u8, u8)]) {
 /// Nothing more goes wrong, and every holder releases.
 fn settle(world: &mut World) {
     for _ in 0..10_000 {
+        world.come();
         world.tell_heir();
         world.hear();
         world.go_on();
@@ -131,7 +139,7 @@ fn a_lock_that_is_handed_on_inside_has_one_holder_and_growing_tokens() {
     let turns = prop::sample::select(turns.to_vec());
     let steps = prop::collection::vec(any::<(u8, u8)>(), 1..=2 * STEPS);
     let histories = (any::<bool>(), turns, 2..=OWNERS as usize, steps);
-    let handed_on = Cell::new(0);
+    let (handed_on, barged) = (Cell::new(0), Cell::new(0));
     let played = TestRunner::new(config).run(&histories, |(fenced, turn, crowd, steps)| {
         let mut world = World::new(fenced, turn);
         play(&mut world, crowd, &steps);
@@ -140,8 +148,10 @@ fn a_lock_that_is_handed_on_inside_has_one_holder_and_growing_tokens() {
         (0..4).for_each(|_| world.look_into());
         world.check_end();
         handed_on.set(handed_on.get() + world.handed_on);
+        barged.set(barged.get() + world.barged);
         Ok(())
     });
     played.unwrap_or_else(|failed| panic!("{failed}"));
     assert!(handed_on.get() > 50_000, "only {} hand-ons", handed_on.get());
+    assert!(barged.get() > 1000, "a thread barged only {} times", barged.get());
 }

@@ -1,6 +1,7 @@
 //! The beginning of an acquire: it joins a line behind other waiters, or makes a try of its own, on the caller's thread
 //! if that is possible.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
@@ -14,15 +15,20 @@ use crate::engine::word::AN_ANSWER;
 use crate::redis::kinds::script::Call;
 use crate::redis::link::{First, Limits, Outcome};
 use crate::redis::target::{Attempt, InFlight, Target};
+use crate::redis::wait::barge::barge;
 use crate::redis::wait::contend;
 use crate::redis::wait::lines::{Joined, Patience, Waiter};
 use crate::redis::wait::passing::{answer_cancelled, hand_out, refuse};
 use crate::request::Done;
 use crate::request::error::{Error, Result};
+use crate::request::seat::Seat;
 use crate::request::{Answer, Request};
 
 /// Runs on the caller's thread, for no longer than `inside`. `None`: the waiter will get its answer later.
 pub fn start(waiter: Waiter, inside: Duration) -> Option<Result<Answer>> {
+    if let Some(taken) = barge(&waiter) {
+        return waiter.answer_here(taken);
+    }
     let waiter = stand_in_line(waiter)?;
     let target = waiter.target.clone();
     let now = Instant::now();
@@ -194,7 +200,7 @@ fn join(waiter: Waiter, busy: Busy) {
     started(&target, joined);
 }
 
-fn started(target: &Target, joined: Joined) {
+pub fn started(target: &Target, joined: Joined) {
     match joined {
         Joined::InLine(Some(_)) => {
             drop(target.redis.io.spawn(contend::run(target.of_no_caller())));
@@ -271,7 +277,14 @@ impl Waiter {
             Some(wait) => Patience::Until(Instant::now() + wait),
             None => Patience::Forever,
         };
-        Waiter { ticket, target, renewed: request.lease.is_none(), patience, heard: None, number: 0, done: Some(done) }
+        let renewed = request.lease.is_none();
+        Waiter { ticket, target, renewed, patience, heard: None, number: 0, seat: None, done: Some(done) }
+    }
+
+    /// The same, whose thread waits in this seat.
+    pub fn seated(mut self, seat: Option<Arc<Seat>>) -> Self {
+        self.seat = seat;
+        self
     }
 
     /// Gives the answer to the caller's thread itself; `done` is not called.

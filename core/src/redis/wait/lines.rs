@@ -14,6 +14,7 @@ use crate::engine::pace::Obstacle;
 use crate::redis::kinds::Queue;
 use crate::redis::target::Target;
 use crate::request::error::{Error, Result};
+use crate::request::seat::{GRACE, Offer, Seat};
 use crate::request::{Answer, Done};
 
 /// The lock of a line, and the owner whose line it is; 0: the line of all owners.
@@ -37,10 +38,28 @@ struct OpenLine {
     /// Wakes the line's task.
     nudge: Arc<Notify>,
     target: Target,
+    last: Handed,
     /// The time at which that task looks again by itself.
     armed: Instant,
     /// The error of its last try; `None`: the server answered.
     trouble: Option<Error>,
+}
+
+/// The last holder that got the lock inside this client.
+#[derive(Default)]
+struct Handed {
+    /// Its owner, and the seat of its thread; `None`: no thread waited for it.
+    to: Option<(i64, Arc<Seat>)>,
+    /// The time at which its running thread took the lock by itself.
+    barged: Option<Instant>,
+}
+
+impl Handed {
+    /// The time for which its thread has had the lock; `None`: the thread has not come for it, or is not known.
+    fn had(&self, now: Instant) -> Option<Duration> {
+        let since = self.barged.or_else(|| self.to.as_ref()?.1.taken_at());
+        since.map(|since| now.saturating_duration_since(since))
+    }
 }
 
 /// For the task of a line.
@@ -70,6 +89,8 @@ pub struct Waiter {
     pub heard: Option<u64>,
     /// Its former place in the line, if it comes back there, as [`Place::number`].
     pub number: u64,
+    /// The seat in which its thread waits.
+    pub seat: Option<Arc<Seat>>,
     pub done: Option<Done>,
 }
 
@@ -171,7 +192,7 @@ impl Lines {
             line.turn = waiter.target.redis.config.turn;
             line.pace.set_delays(waiter.target.delays(), waiter.target.wake().channel.is_some());
             let target = waiter.target.of_no_caller();
-            OpenLine { line, nudge: Arc::default(), target, armed: now, trouble: None }
+            OpenLine { line, nudge: Arc::default(), target, last: Handed::default(), armed: now, trouble: None }
         });
         open.line.pace.join(&met, waiter.patience.deadline(), now);
         if fresh.is_none() && !open.line.is_waited_in(now) {
@@ -308,11 +329,47 @@ impl Lines {
 
     /// Ends the call for the line's waiter in flight: gives the waiter, and whether it asked to end meanwhile.
     pub fn returned(&mut self, key: &LineKey, now: Instant) -> Option<(Waiter, bool)> {
-        match self.change(key, now, Line::returned)? {
-            Returned::Wants(place) => Some((place.waiter, false)),
-            Returned::Cancelled(place) => Some((place.waiter, true)),
-            Returned::Late => None,
+        let (Place { number, mut waiter, .. }, cancelled) = match self.change(key, now, Line::returned)? {
+            Returned::Wants(place) => (place, false),
+            Returned::Cancelled(place) => (place, true),
+            Returned::Late => return None,
+        };
+        waiter.number = number;
+        Some((waiter, cancelled))
+    }
+
+    /// The time for which the last thread that got the lock inside this client has had it.
+    pub fn had(&self, key: &LineKey, now: Instant) -> Option<Duration> {
+        self.lines.get(key).and_then(|open| open.last.had(now))
+    }
+
+    /// Notes that the lock goes to this waiter inside this client. Tells whether running threads may take it before the
+    /// waiter's thread has come for it.
+    pub fn hands_to(&mut self, key: &LineKey, waiter: &Waiter, now: Instant) -> bool {
+        let Some(open) = self.lines.get_mut(key) else { return false };
+        let to = waiter.seat.clone().map(|seat| (waiter.target.claim.owner, seat));
+        open.last = Handed { to, barged: None };
+        waiter.seat.is_some() && open.line.turn_lasts(GRACE, now)
+    }
+
+    /// Takes the lock back from a waiter whose thread has not come for it: gives its owner. `owner`: that of the running
+    /// thread that wants the lock.
+    pub fn take_back(&mut self, key: &LineKey, owner: i64, now: Instant) -> Option<(i64, Answer, Box<dyn Offer>)> {
+        let open = self.lines.get_mut(key)?;
+        // As for the heir of a release.
+        if open.line.pace.is_doubted() || open.line.waits(owner) || !open.line.turn_lasts(Duration::ZERO, now) {
+            return None;
         }
+        let (heir, seat) = open.last.to.clone()?;
+        let (answer, offer) = seat.take_back(now)?;
+        // The waiter may be cancelled before it is back in its line.
+        self.begin(seat.ticket());
+        Some((heir, answer, offer))
+    }
+
+    /// Notes that a running thread has taken the lock.
+    pub fn barged(&mut self, key: &LineKey, now: Instant) {
+        self.lines.get_mut(key).into_iter().for_each(|open| open.last.barged = Some(now));
     }
 }
 

@@ -1,6 +1,7 @@
 //! An acquire, from its first try to the hold; and the release that passes the hold on.
 
 pub mod acquire;
+pub mod barge;
 pub mod contend;
 pub mod grip;
 pub mod lines;

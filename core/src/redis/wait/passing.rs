@@ -8,19 +8,19 @@ use tokio::time::timeout;
 
 use crate::base::clock::Instant;
 use crate::base::tasks;
-use crate::engine::claim::Claim;
 use crate::engine::gate::Entry;
 use crate::engine::holds::Leaving;
-use crate::engine::holds::grip::{HandOn, Inherited};
 use crate::engine::line::Line;
 use crate::redis::kinds::reply::Reply;
-use crate::redis::kinds::{ALL, KindRow};
 use crate::redis::link::Sent;
 use crate::redis::target::{Attempt, InFlight, Target};
 use crate::redis::wait::acquire::once_more;
 use crate::redis::wait::lines::{EndedWait, Patience, Waiter};
 use crate::request::Answer;
 use crate::request::error::Error;
+
+/// About the time that a sleeping thread needs to wake up.
+const WAKE_UP: Duration = Duration::from_micros(50);
 
 pub struct Pass {
     pub to: Target,
@@ -32,6 +32,8 @@ pub struct Pass {
     pub by_server: bool,
     /// The number of tokens that the server is to draw for those behind the heir.
     pub spare: u32,
+    /// The hold that ends was shorter than the time that a thread needs to wake up.
+    is_short: bool,
     /// The heir's right to send. `None`: the release itself has it, because the heir is the owner of the grip.
     entry: Option<Entry>,
     /// The heir has its result.
@@ -46,6 +48,7 @@ impl Pass {
         let key = from.key();
         let now = Instant::now();
         let mut lines = redis.lines();
+        let is_short = lines.had(&key, now).is_some_and(|had| had < WAKE_UP);
         let heir = |waiter: &Waiter| (waiter.target.clone(), waiter.renewed, waiter.patience);
         let (sure, by_server, waiting, (to, renewed, patience)) = lines.change(&key, now, |line| {
             let (to, ways) = line.pass(since, now).map(|(place, ways)| (heir(&place.waiter), ways))?;
@@ -58,7 +61,7 @@ impl Pass {
         // Each owner has one changing call at a time: if one is in flight for the heir, the release passes nothing on.
         let is_grips = to.claim.owner == grip;
         let entry = if is_grips { None } else { redis.gates.try_enter(&to.claim) };
-        let found = Pass { to, renewed, patience, sure, by_server, spare, entry, is_over: false };
+        let found = Pass { to, renewed, patience, sure, by_server, spare, is_short, entry, is_over: false };
         if found.entry.is_none() && !is_grips {
             found.put_back();
             return None;
@@ -77,32 +80,11 @@ impl Pass {
     /// grip. `None`: only the server may pass it on.
     pub fn hand_on(&mut self, from: &Target, leaving: &Leaving) -> Option<Heir> {
         let to = &self.to;
-        let redis = to.redis.clone();
-        let name = &to.claim.name;
         if !self.sure || !self.renewed || from.member || !to.is_handed_on() {
             return None;
         }
-        let now = Instant::now();
-        let hand_on = HandOn {
-            from: &from.claim,
-            number: leaving.number,
-            to: &to.claim,
-            fenced: to.row.traits.fenced,
-            incarnation: redis.link.incarnation(),
-        };
-        // The same owner may ask for the same key by another kind.
-        let same_form = |kind: &&KindRow| {
-            kind.traits.held && kind.traits.form == to.row.traits.form && kind.traits.name != to.claim.kind
-        };
-        let is_quiet = |field: i64| {
-            let calls = ALL.iter().filter(same_form);
-            !redis.wakes.is_suspect(name)
-                && redis.gates.are_quiet(calls.map(|kind| Claim::new(kind.traits.name, name.clone(), field)))
-        };
-        let Inherited { number, token, left } = redis.holds(|holds| holds.hand_on(&hand_on, now, is_quiet))?;
-        let items = if to.row.traits.fenced { vec![token] } else { Vec::new() };
-        let answer = Answer { done: true, number: number as i64, items, ..Answer::default() };
-        let heir = Heir { to: to.clone(), answer, left };
+        let (answer, left) = to.inherit(&from.claim, leaving.number)?;
+        let heir = Heir { to: to.clone(), answer, left, is_short: self.is_short };
         self.end();
         Some(heir)
     }
@@ -177,6 +159,8 @@ pub struct Heir {
     answer: Answer,
     /// The time for which the client believes in its hold.
     left: Duration,
+    /// See [`Pass::is_short`].
+    is_short: bool,
 }
 
 thread_local! {
@@ -200,6 +184,17 @@ impl Drop for Telling {
 }
 
 impl Heir {
+    fn gets_it(self) {
+        let Heir { to, answer, left, is_short } = self;
+        match comes_out(&to, left) {
+            Some((waiter, false)) if !to.redis.is_closed() => {
+                let may_wait = to.redis.lines().hands_to(&to.key(), &waiter, Instant::now());
+                if is_short && may_wait { waiter.offer(answer) } else { waiter.answer(Ok(answer)) }
+            }
+            returned => hand_out(to, answer, returned),
+        }
+    }
+
     /// Tells it. An heir that releases the lock on this thread while it is told has the next heir told after it: inside,
     /// that would be a recursion through all waiters.
     pub fn tell(self) {
@@ -208,24 +203,29 @@ impl Heir {
             return;
         }
         let _telling = Telling;
-        while let Some(Heir { to, answer, left }) = UNTOLD.with_borrow_mut(VecDeque::pop_front) {
-            has_it(&to, answer, left);
+        while let Some(heir) = UNTOLD.with_borrow_mut(VecDeque::pop_front) {
+            heir.gets_it();
         }
     }
 }
 
 /// Notes that the heir has the lock that was passed on, for as long as `lease`.
 fn has_it(to: &Target, taken: Answer, lease: Duration) {
-    let redis = to.redis.clone();
+    let returned = comes_out(to, lease);
+    hand_out(to.clone(), taken, returned);
+}
+
+/// Takes the heir, which has the lock for as long as `lease`, out of its line.
+fn comes_out(to: &Target, lease: Duration) -> Option<(Waiter, bool)> {
     let key = to.key();
     let now = Instant::now();
     let (returned, twins) = {
-        let mut lines = redis.lines();
+        let mut lines = to.redis.lines();
         lines.change(&key, now, |line| line.pace.near(Some(lease), now));
         (lines.returned(&key, now), lines.take_twins(to, now))
     };
     once_more(twins);
-    hand_out(to.clone(), taken, returned);
+    returned
 }
 
 /// The drop without a result means that nothing was passed on: the heir tries for itself.

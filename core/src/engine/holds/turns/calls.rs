@@ -9,7 +9,7 @@ use super::world::{Acquiring, Held, NAME, Patience, Todo, WATCHDOG, Waiter, Worl
 use crate::base::clock::Instant;
 use crate::engine::WINDOW;
 use crate::engine::gate::{Entry, Round};
-use crate::engine::line::{Returned, Step};
+use crate::engine::line::{Place, Returned, Step};
 use crate::engine::pace::{Busy, Obstacle};
 
 /// The heir of a release.
@@ -301,19 +301,30 @@ impl World {
 
     /// A waiter of the line has the lock for as long as `lease`.
     fn has_it(&mut self, to: Waiter, number: u64, lease: Duration) {
+        let returned = self.comes_out(lease).map(|(place, cancelled)| (place.id, cancelled));
+        self.once_more(to.owner);
+        self.hand_out(to.owner, number, returned);
+    }
+
+    /// Takes the waiter that has the lock for as long as `lease` out of the line. Tells whether it was cancelled.
+    fn comes_out(&mut self, lease: Duration) -> Option<(Place<Waiter>, bool)> {
         let line = self.line.as_mut().expect("a waiter is out");
         line.pace.near(Some(lease), self.now);
-        let returned = match line.returned() {
-            Returned::Wants(place) => Some((place.id, false)),
-            Returned::Cancelled(place) => Some((place.id, true)),
+        match line.returned() {
+            Returned::Wants(place) => Some((place, false)),
+            Returned::Cancelled(place) => Some((place, true)),
             Returned::Late => None,
-        };
+        }
+    }
+
+    /// Starts the other waiters of an owner that has the lock now.
+    fn once_more(&mut self, owner: i64) {
+        let line = self.line.as_mut().expect("a waiter was out");
         // They must not wait behind their own owner.
-        for twin in line.take_twins(to.owner) {
+        for twin in line.take_twins(owner) {
             self.running.insert(twin.id, false);
             self.begin(Waiter { number: twin.number, ..twin.waiter });
         }
-        self.hand_out(to.owner, number, returned);
     }
 
     /// Answers a waiter that has the lock, or gives the hold back if its caller is gone.
@@ -392,31 +403,73 @@ impl World {
         if !pass.sure || pass.to.lease.is_some() || self.turn.is_zero() {
             return None;
         }
-        let from = self.claim(owner);
-        let to = self.claim(pass.to.owner);
-        let hand_on = HandOn {
-            from: &from,
-            number: leaving.number,
-            to: &to,
-            fenced: self.server.fenced,
-            incarnation: self.incarnation,
-        };
-        let before = self.before_hand_on(owner);
+        let Inherited { number, left, .. } = self.inherit(owner, leaving.number, pass.to.owner, grip)?;
+        Some(Heir { to: pass.to, number, left })
+    }
+
+    /// Moves a hold under the field of `grip` from one owner to another.
+    fn inherit(&mut self, from: i64, number: u64, to: i64, grip: i64) -> Option<Inherited> {
+        let (former, heir) = (self.claim(from), self.claim(to));
+        let hand_on =
+            HandOn { from: &former, number, to: &heir, fenced: self.server.fenced, incarnation: self.incarnation };
+        let before = self.before_hand_on(from);
         let is_suspect = self.suspect;
         let inherited = self.holds.hand_on(&hand_on, self.now, |field| {
             assert_eq!(field, grip, "another field's calls are kept out");
             !is_suspect
         })?;
-        self.check_hand_on(owner, pass.to.owner, &inherited, &before);
+        self.check_hand_on(from, to, &inherited, &before);
         self.handed_on += 1;
-        let Inherited { number, left, .. } = inherited;
-        Some(Heir { to: pass.to, number, left })
+        Some(inherited)
     }
 
     /// Tells the first heir that does not know yet that it has the lock.
     pub fn tell_heir(&mut self) {
         let Some(Heir { to, number, left }) = self.untold.pop_front() else { return };
-        self.has_it(to, number, left);
+        let returned = self.comes_out(left);
+        self.once_more(to.owner);
+        match returned {
+            Some((place, false)) if !self.server.fenced => {
+                self.asleep = Some((Waiter { number: place.number, ..place.waiter }, number));
+            }
+            returned => {
+                self.hand_out(to.owner, number, returned.map(|(place, cancelled)| (place.id, cancelled)));
+            }
+        }
+    }
+
+    /// The thread of the last heir comes for its lock.
+    pub fn come(&mut self) {
+        if let Some((Waiter { id, owner, .. }, number)) = self.asleep.take() {
+            self.hand_out(owner, number, Some((id, false)));
+        }
+    }
+
+    /// A thread that runs takes the lock from an heir whose thread has not come for it. False: it cannot.
+    pub fn barge(&mut self, owner: i64) -> bool {
+        let Some((heir, number)) = self.asleep else { return false };
+        let may = self.line.as_ref().is_some_and(|line| {
+            !line.pace.is_doubted() && !line.waits(owner) && line.turn_lasts(Duration::ZERO, self.now)
+        });
+        let claim = self.claim(owner);
+        let field = self.holds.field(&self.claims[heir.owner as usize]);
+        let (gates, grip) = (self.gates.clone(), self.claim(field));
+        let Some(_own) = gates.try_enter(&claim).filter(|_| may) else { return false };
+        let _grip = if field == owner { None } else { gates.try_enter(&grip) };
+        if _grip.is_none() && field != owner {
+            return false;
+        }
+        let Some(Inherited { number, left, .. }) = self.inherit(heir.owner, number, owner, field) else {
+            return false;
+        };
+        self.asleep = None;
+        self.join(heir, Obstacle::Near);
+        self.line.iter_mut().for_each(|line| line.pace.near(Some(left), self.now));
+        self.asked += 1;
+        let id = self.asked;
+        self.hand_out(owner, number, Some((id, false)));
+        self.barged += 1;
+        true
     }
 
     fn released(&mut self, owner: i64, leaving: &Leaving, reply: Reply, sent: Instant, repeated: bool, word: u64) {

@@ -98,6 +98,9 @@ pub struct World {
     pub flying: Vec<Flying>,
     pub todo: VecDeque<Todo>,
     pub untold: VecDeque<Heir>,
+    /// An heir that has been told, and whose thread has not come for its lock; and the number of its hold.
+    pub asleep: Option<(Waiter, u64)>,
+    pub barged: u64,
     /// The acquires that continue out of their callers' sight, and whether they were cancelled.
     pub running: BTreeMap<u64, bool>,
     /// The task of the line has a call in flight.
@@ -129,6 +132,8 @@ impl World {
             flying: Vec::new(),
             todo: VecDeque::new(),
             untold: VecDeque::new(),
+            asleep: None,
+            barged: 0,
             running: BTreeMap::new(),
             working: false,
             missed: false,
@@ -146,7 +151,8 @@ impl World {
     }
 
     pub fn is_still(&self) -> bool {
-        self.flying.is_empty() && self.todo.is_empty() && self.untold.is_empty() && self.line.is_none()
+        let is_idle = self.flying.is_empty() && self.todo.is_empty();
+        is_idle && self.untold.is_empty() && self.asleep.is_none() && self.line.is_none()
     }
 
     pub fn acquire(&mut self, owner: i64, lease: Option<Duration>, patience: Patience) {
