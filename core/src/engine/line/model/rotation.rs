@@ -1,5 +1,6 @@
-//! Clients with four workers each that want one lock all the time, against a clock: calls, messages and wake-ups take their time, and a timer is up
-//! to two milliseconds late, as the real one is. The world is the server's lock and all that is under way.
+//! Clients with four workers each that want one lock all the time, against a clock: calls, messages and wake-ups take
+//! their time, and a timer is late by a millisecond or more, as the real one is. The world is the server's lock and all
+//! that is under way.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
