@@ -12,8 +12,13 @@ const LONGEST: Duration = Duration::from_secs(30);
 const UNPROVEN: Duration = Duration::from_secs(1);
 /// The time that a waiter behind a hold of its own client waits for a pass before it listens.
 const NEAR: Duration = Duration::from_millis(5);
-/// The time after the last message within which all waiters before this one have had their turn.
-const QUIET: Duration = Duration::from_millis(1);
+/// The time without a message after which a line that gives way tries all the same, because the other listeners may not
+/// want the lock. A try that finds the lock taken came in the middle of another client's turn: the line doubles the
+/// time, up to the second one, which is longer than a turn. Tries about the end of a turn would take the lock before
+/// the clients to which the line gives way.
+const QUIET: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(16));
+/// The time after a message after which a line behind a hold of its own client tries.
+const LATE: Duration = Duration::from_millis(1);
 
 /// The next thing to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +57,12 @@ pub struct Pace {
     /// This client has just released the lock. It gives way until the count of messages reaches this number, or until
     /// no more come.
     giving_way: Option<u64>,
+    /// See [`QUIET`].
+    quiet: Duration,
+    /// An owner of this client has the lock, as far as the line knows.
+    is_near: bool,
+    /// Clients have this lock for a turn each: releases pass it on.
+    has_turns: bool,
     /// The last proof that the lock is taken.
     word: Option<Word>,
     /// The time at which a message or a failure said that the lock may be another client's. `None`: since then the
@@ -70,6 +81,9 @@ impl Pace {
             delays: Delays::default(),
             until,
             giving_way: None,
+            quiet: QUIET.0,
+            is_near: near,
+            has_turns: near,
             word: None,
             doubted: None,
             ask_by: None,
@@ -142,6 +156,10 @@ impl Pace {
     /// the subscription.
     pub fn busy(&mut self, ttl: Option<Duration>, proven: bool, now: Instant) {
         self.told(ttl.unwrap_or(LONGEST), now);
+        self.is_near = false;
+        if self.giving_way.is_some() && self.has_turns {
+            self.quiet = (self.quiet * 2).min(QUIET.1);
+        }
         let most = if proven { LONGEST } else { UNPROVEN };
         // The server rounds its ms down: without one more the try would come just before the end.
         let until = ttl.map_or(most, |ttl| (ttl + Duration::from_millis(1)).min(most));
@@ -159,7 +177,10 @@ impl Pace {
     pub fn heard(&mut self, count: u64, now: Instant) {
         self.doubt(now);
         match self.giving_way {
-            Some(enough) if count < enough => self.until = now + QUIET,
+            Some(enough) if count < enough => self.until = now + self.quiet,
+            // Mostly it tells of the release before that hold. With a try for the head in flight, the hold could not be
+            // passed on.
+            _ if self.is_near => self.until = self.until.min(now + LATE),
             _ => self.hurry(now),
         }
     }
@@ -192,14 +213,18 @@ impl Pace {
         }
         if listeners > 0 {
             self.giving_way = Some(enough);
-            self.until = now + QUIET;
+            self.until = now + self.quiet;
         }
     }
 
     /// Notes that another owner of this client holds the lock now. `lease`: the longest time of the hold, if it is known.
     pub fn near(&mut self, lease: Option<Duration>, now: Instant) {
         self.told(lease.unwrap_or_default(), now);
-        self.giving_way = None;
+        // Without a message since then, the lock was free, and the other listeners did not want it.
+        if self.giving_way.take().is_some() && self.doubted.is_none_or(|since| since < self.until) {
+            self.quiet = QUIET.0;
+        }
+        (self.is_near, self.has_turns) = (true, true);
         self.delays.tries = 0;
         self.until = now + lease.filter(|_| self.listening).map_or(NEAR, |lease| lease.min(LONGEST));
     }
@@ -213,6 +238,7 @@ impl Pace {
     /// Notes a change after which the line tries at once.
     pub fn hurry(&mut self, now: Instant) {
         self.giving_way = None;
+        self.is_near = false;
         self.until = now;
     }
 
@@ -338,7 +364,7 @@ mod tests {
         assert!(pace.gives_way(now));
         pace.heard(8, now);
         pace.heard(9, now);
-        assert_eq!(pace.next(now), Next::Sleep(now + QUIET));
+        assert_eq!(pace.next(now), Next::Sleep(now + QUIET.0));
         pace.heard(10, now);
         assert_eq!(pace.next(now), Next::Try);
         assert!(!pace.gives_way(now));
@@ -382,7 +408,65 @@ mod tests {
         pace.freed(0, 10, now);
         assert_eq!(pace.next(now), Next::Try);
         pace.freed(2, 12, now);
-        assert_eq!(pace.next(now + QUIET), Next::Try);
-        assert!(!pace.gives_way(now + QUIET));
+        assert_eq!(pace.next(now + QUIET.0), Next::Try);
+        assert!(!pace.gives_way(now + QUIET.0));
+    }
+
+    #[test]
+    fn a_line_gives_way_for_longer_once_it_has_tried_in_the_middle_of_a_turn() {
+        let now = Instant::now();
+        let mut pace = listener(now);
+        pace.near(Some(SECOND), now);
+        for _ in 0..6 {
+            pace.freed(3, 10, now);
+            pace.busy(Some(SECOND), true, now);
+            assert!(pace.gives_way(now), "it still does");
+            pace.heard(9, now);
+        }
+        assert_eq!(pace.next(now), Next::Sleep(now + QUIET.1), "and never longer than that");
+        pace.near(Some(SECOND), now + QUIET.1);
+        pace.freed(3, 10, now);
+        assert_eq!(pace.next(now), Next::Sleep(now + QUIET.0), "the lock was free");
+    }
+
+    #[test]
+    fn a_line_for_permits_never_gives_way_for_longer() {
+        let now = Instant::now();
+        let mut pace = listener(now);
+        for _ in 0..6 {
+            pace.freed(3, 10, now);
+            assert_eq!(pace.next(now), Next::Sleep(now + QUIET.0));
+            pace.busy(Some(SECOND), true, now);
+        }
+    }
+
+    #[test]
+    fn a_line_that_took_the_lock_in_the_middle_of_a_release_gives_way_as_long_as_before() {
+        let now = Instant::now();
+        let mut pace = listener(now);
+        pace.near(Some(SECOND), now);
+        pace.freed(3, 10, now);
+        pace.busy(Some(SECOND), true, now);
+        pace.heard(8, now);
+        let tried = now + 2 * QUIET.0;
+        assert_eq!(pace.next(tried), Next::Try);
+        pace.doubt(tried);
+        pace.near(Some(SECOND), tried);
+        pace.freed(3, 10, now);
+        assert_eq!(pace.next(now), Next::Sleep(now + 2 * QUIET.0));
+    }
+
+    #[test]
+    fn a_message_behind_a_hold_of_its_own_client_leaves_time_to_pass_the_hold_on() {
+        let now = Instant::now();
+        let mut pace = listener(now);
+        pace.near(Some(SECOND), now);
+        pace.heard(1, now);
+        assert!(pace.is_doubted());
+        assert_eq!(pace.next(now), Next::Sleep(now + LATE));
+        assert_eq!(pace.next(now + LATE), Next::Try);
+        pace.busy(Some(SECOND), true, now);
+        pace.heard(2, now);
+        assert_eq!(pace.next(now), Next::Try, "another client has it");
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 mod permits;
+mod rotation;
 mod server;
 mod world;
 
