@@ -2,7 +2,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::time::Duration;
 
 use tokio::time::timeout;
 
@@ -100,9 +99,10 @@ impl Pass {
                 && redis.gates.are_quiet(calls.map(|kind| Claim::new(kind.traits.name, name.clone(), field)))
         };
         let Inherited { number, token, left } = redis.holds(|holds| holds.hand_on(&hand_on, now, is_quiet))?;
+        let until = now + left;
         let items = if to.row.traits.fenced { vec![token] } else { Vec::new() };
         let answer = Answer { done: true, number: number as i64, items, ..Answer::default() };
-        let heir = Heir { to: to.clone(), answer, left };
+        let heir = Heir { to: to.clone(), answer, until };
         self.end();
         Some(heir)
     }
@@ -122,7 +122,7 @@ impl Pass {
         let taken = self.to.taken(reply, self.renewed, sent);
         self.end();
         match taken {
-            Some(taken) => has_it(&self.to, taken, self.to.lease),
+            Some(taken) => has_it(&self.to, taken, Instant::now() + self.to.lease),
             None => return_to_line(&self.to),
         }
     }
@@ -145,7 +145,7 @@ impl Pass {
             Err(error) => Err(error),
         };
         match tried {
-            Ok(Attempt::Taken(taken)) => has_it(&to, taken, to.lease),
+            Ok(Attempt::Taken(taken)) => has_it(&to, taken, Instant::now() + to.lease),
             Ok(Attempt::Busy(_)) => return_to_line(&to),
             Err(error) => {
                 let returned = to.redis.lines().returned(&to.key(), Instant::now());
@@ -175,8 +175,8 @@ impl Pass {
 pub struct Heir {
     to: Target,
     answer: Answer,
-    /// The time for which the client believes in its hold.
-    left: Duration,
+    /// The time until which the client believes in its hold.
+    until: Instant,
 }
 
 thread_local! {
@@ -208,20 +208,21 @@ impl Heir {
             return;
         }
         let _telling = Telling;
-        while let Some(Heir { to, answer, left }) = UNTOLD.with_borrow_mut(VecDeque::pop_front) {
-            has_it(&to, answer, left);
+        while let Some(Heir { to, answer, until }) = UNTOLD.with_borrow_mut(VecDeque::pop_front) {
+            has_it(&to, answer, until);
         }
     }
 }
 
-/// Notes that the heir has the lock that was passed on, for as long as `lease`.
-fn has_it(to: &Target, taken: Answer, lease: Duration) {
+/// Notes that the heir has the lock that was passed on, until `until` at most. All heirs of a turn have the same end: if
+/// it came a little earlier each time, each would wake the I/O thread.
+fn has_it(to: &Target, taken: Answer, until: Instant) {
     let redis = to.redis.clone();
     let key = to.key();
     let now = Instant::now();
     let (returned, twins) = {
         let mut lines = redis.lines();
-        lines.change(&key, now, |line| line.pace.near(Some(lease), now));
+        lines.change(&key, now, |line| line.pace.near(Some(until - now), now));
         (lines.returned(&key, now), lines.take_twins(to, now))
     };
     once_more(twins);
