@@ -76,6 +76,16 @@ pub trait Border {
         self.client().submit(ticket, request, done);
     }
 
+    fn submit_in(
+        &self,
+        process: u32,
+        ticket: u64,
+        request: Request,
+        done: impl FnOnce(Result<Answer>) + Send + 'static,
+    ) {
+        self.client().submit_in(process, ticket, request, done);
+    }
+
     fn cancel(&self, ticket: u64) {
         self.client().cancel(ticket);
     }

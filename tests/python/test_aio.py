@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import inspect
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -36,6 +37,15 @@ async def test_a_client_connects_at_its_first_call_and_ends_with_its_block(serve
     assert (hold.lost, hold.lost_reason) == (True, "closed")
     with pytest.raises(redlatch.ClosedError):
         await client.get_lock(name).lock()
+
+
+@pytest.mark.parametrize("get", ["lock", "get_lock"])
+async def test_a_method_has_its_own_name_and_signature(aio_client: AsyncClient, name: str, get: str) -> None:
+    lock = getattr(aio_client, get)(name)
+    for method, parameters in {"acquire": ["blocking", "timeout"], "unlock": [], "release": []}.items():
+        bound = getattr(lock, method)
+        assert inspect.iscoroutinefunction(bound)
+        assert (bound.__name__, list(inspect.signature(bound).parameters)) == (method, parameters)
 
 
 async def test_blocks_of_one_task_nest(aio_client: AsyncClient, name: str) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import os
 import random
+import select
 import subprocess
 import sys
 import threading
@@ -25,6 +26,7 @@ from forks import in_a_fork
 from loops import Loop
 from redlatch import Client, aio
 from redlatch.aio import AsyncClient
+from redlatch.aio.loops import here
 from servers import Server
 from view import View
 
@@ -267,3 +269,25 @@ def test_loops_come_and_go_without_descriptors_left(aio_client: AsyncClient) -> 
         gc.collect()
     assert len(os.listdir("/proc/self/fd")) <= before
     assert threading.active_count() == threads
+
+
+async def test_a_release_ends_whose_answer_comes_while_python_collects_garbage(
+    every_loop: Loop, aio_client: AsyncClient, name: str
+) -> None:
+    mailbox = here()
+
+    def empty(phase: str, _: object) -> None:
+        # As code in a finalizer might, which runs a loop within the loop.
+        if phase == "start" and select.select([mailbox.fileno()], [], [], 0.05)[0]:
+            mailbox.empty()
+
+    hold = await aio_client.get_lock(name).lock()
+    usual = gc.get_threshold()
+    gc.callbacks.append(empty)
+    gc.set_threshold(1)
+    try:
+        await asyncio.wait_for(hold.release(), 20)
+    finally:
+        gc.set_threshold(*usual)
+        gc.callbacks.remove(empty)
+    assert not await aio_client.get_lock(name).is_locked()

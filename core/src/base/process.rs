@@ -45,7 +45,11 @@ impl<T> PerProcess<T> {
 
     /// The value of this process; its first call makes it.
     pub fn get(&self, new: impl Fn() -> T) -> &T {
-        let process = std::process::id();
+        self.get_in(std::process::id(), new)
+    }
+
+    /// As [`PerProcess::get`], for a caller that knows the id of this process: to ask for it is a system call.
+    pub(crate) fn get_in(&self, process: u32, new: impl Fn() -> T) -> &T {
         let mut link = self;
         loop {
             let generation =

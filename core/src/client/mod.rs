@@ -166,7 +166,12 @@ impl Client {
 
     /// The client's state in this process.
     pub(crate) fn state(&self) -> Result<&Arc<ClientState>> {
-        let state = self.state.get(|| ClientState::new(&self.config).map(Arc::new));
+        self.state_in(std::process::id())
+    }
+
+    /// As [`Client::state`], for a caller that knows the id of this process.
+    fn state_in(&self, process: u32) -> Result<&Arc<ClientState>> {
+        let state = self.state.get_in(process, || ClientState::new(&self.config).map(Arc::new));
         state.as_ref().map_err(Error::clone)
     }
 
@@ -284,6 +289,17 @@ impl Client {
     /// Carries out a request on the I/O thread; `done` as in [`Client::start`].
     pub(crate) fn submit(&self, ticket: u64, request: Request, done: impl FnOnce(Result<Answer>) + Send + 'static) {
         self.submit_to(self.state(), ticket, request, done);
+    }
+
+    /// As [`Client::submit`], for a caller that knows the id of this process: to ask for it is a system call.
+    pub(crate) fn submit_in(
+        &self,
+        process: u32,
+        ticket: u64,
+        request: Request,
+        done: impl FnOnce(Result<Answer>) + Send + 'static,
+    ) {
+        self.submit_to(self.state_in(process), ticket, request, done);
     }
 
     /// As [`Client::submit`], to the client's state in this process: to look that up is a system call.

@@ -1,6 +1,7 @@
 //! The native half of `redlatch.Client`.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use redlatch::ffi::{Answer, Border, Member, Op, Request, Rule, kinds};
 use redlatch::{Config, Holds};
 
 use crate::mailbox::Mailbox;
+use crate::named::Named;
 use crate::object::Object;
 use crate::outcome::{self, Outcome};
 use crate::park;
@@ -106,7 +108,7 @@ impl Client {
 
     /// Releases every hold and closes the client, on a new thread. A task of the mailbox's loop awaits the end.
     fn _close(&self, mailbox: &Bound<'_, Mailbox>) -> PyResult<Py<Pending>> {
-        let (pending, told) = Mailbox::open(mailbox, Meaning::Outcome, None)?;
+        let (pending, told) = Mailbox::open(mailbox, Meaning::Outcome)?;
         let core = self.core.clone();
         let close = move || {
             core.close_blocking(Holds::Release);
@@ -119,7 +121,8 @@ impl Client {
     /// Starts an operation of the client itself. A task of the mailbox's loop awaits the outcome.
     fn _submit(&self, mailbox: &Bound<'_, Mailbox>, op: i32) -> PyResult<Py<Pending>> {
         let request = Op::from_number(op).map(|op| Request::new(op, "plain", "", 0));
-        Mailbox::submit(mailbox, &self.core, request, Meaning::Outcome)
+        let named = Named { client: self.core.clone(), kind: "plain", name: "".into(), numbers: Vec::new() };
+        Mailbox::submit(mailbox, &Arc::new(named), request, Meaning::Outcome)
     }
 
     /// Asks the server for a sign of life.

@@ -50,7 +50,7 @@ pub fn lives(owner: i64) -> bool {
 impl Dropped {
     /// Keeps the hold for its owner. Ends its renewal if that thread or task is gone.
     pub fn settle(self, py: Python<'_>) {
-        if self.owner < OWN_OWNERS || self.process != std::process::id() {
+        if self.owner < OWN_OWNERS {
             return;
         }
         let mut living = living();
@@ -59,7 +59,8 @@ impl Dropped {
             return self.abandon(py);
         };
         if kept.len() >= FEW && kept.len().is_power_of_two() {
-            kept.retain(Dropped::is_held);
+            let process = std::process::id();
+            kept.retain(|dropped| dropped.process == process && dropped.is_held());
         }
         kept.push(self);
     }

@@ -9,6 +9,7 @@ use redlatch::ffi::{self, Border, Look, Op, Request};
 
 use crate::completions::Completions;
 use crate::gone::Dropped;
+use crate::here::Here;
 use crate::mailbox::Mailbox;
 use crate::named::Named;
 use crate::object::Object;
@@ -57,7 +58,8 @@ impl Drop for Held {
 #[pymethods]
 impl Held {
     #[new]
-    pub fn new(object: &Object, owner: i64, number: u64, token: Option<i64>) -> Self {
+    #[pyo3(signature = (object, owner, number, token, process = None))]
+    pub fn new(object: &Object, owner: i64, number: u64, token: Option<i64>, process: Option<u32>) -> Self {
         // A renewed permit can be given back by its id, which a program may have stored anywhere.
         let settled = AtomicBool::new(object.named.kind == "permit");
         let serial = SERIALS.fetch_add(1, Relaxed) + 1;
@@ -67,7 +69,7 @@ impl Held {
             number,
             token,
             serial,
-            process: std::process::id(),
+            process: process.unwrap_or_else(std::process::id),
             settled,
             loss: OnceLock::new(),
         }
@@ -124,7 +126,7 @@ impl Held {
     /// Starts an operation on this hold. A task of the mailbox's loop awaits the outcome.
     fn _submit(&self, mailbox: &Bound<'_, Mailbox>, op: i32) -> PyResult<Py<Pending>> {
         let request = Op::from_number(op).and_then(|op| self.request(op));
-        Mailbox::submit(mailbox, &self.named.client, request, Meaning::Outcome)
+        Mailbox::submit(mailbox, &self.named, request, Meaning::Outcome)
     }
 
     /// Starts the release, where no caller can wait for it. If it fails, the hold ends with its lease.
@@ -136,16 +138,13 @@ impl Held {
         }
     }
 
-    /// Starts the release. A task of the mailbox's loop awaits its end.
-    fn _end(slf: &Bound<'_, Self>, mailbox: &Bound<'_, Mailbox>) -> PyResult<Py<Pending>> {
+    /// Starts the release. The task that runs awaits its end. None: it is over.
+    fn _end(slf: &Bound<'_, Self>) -> PyResult<Option<Py<Pending>>> {
+        let here = Here::find(slf.py())?;
         let this = slf.get();
         this.settled.store(true, Relaxed);
-        Mailbox::submit(
-            mailbox,
-            &this.named.client,
-            this.request(Op::Release),
-            Meaning::Release { held: slf.clone().unbind() },
-        )
+        let meaning = Meaning::Release { held: slf.clone().unbind() };
+        Mailbox::release(&here.mailbox, &this.named, this.request(Op::Release), meaning)
     }
 }
 

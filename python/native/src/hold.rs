@@ -14,8 +14,15 @@ pub struct Hold;
 #[pymethods]
 impl Hold {
     #[new]
-    fn new(object: &Object, owner: i64, number: u64, token: Option<i64>) -> PyClassInitializer<Self> {
-        PyClassInitializer::from(Held::new(object, owner, number, token)).add_subclass(Hold)
+    #[pyo3(signature = (object, owner, number, token, process = None))]
+    fn new(
+        object: &Object,
+        owner: i64,
+        number: u64,
+        token: Option<i64>,
+        process: Option<u32>,
+    ) -> PyClassInitializer<Self> {
+        PyClassInitializer::from(Held::new(object, owner, number, token, process)).add_subclass(Hold)
     }
 
     /// Releases this one hold. Any thread may do so, and the owner's other holds stay.

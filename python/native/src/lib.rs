@@ -7,6 +7,7 @@ mod client;
 mod completions;
 mod gone;
 mod held;
+mod here;
 mod hold;
 mod lock;
 mod log;

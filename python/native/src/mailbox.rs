@@ -12,10 +12,11 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit};
+use redlatch::Error;
 use redlatch::ffi::{self, Border, Op, Request, at_the_end, together};
-use redlatch::{Client, Error};
 use slab::Slab;
 
+use crate::named::Named;
 use crate::outcome;
 use crate::park::LONG;
 use crate::pending::{Ended, Meaning, Pending};
@@ -35,12 +36,22 @@ const AT_ONCE: usize = 64;
 pub struct Mailbox {
     event_loop: Py<PyAny>,
     shared: Arc<Shared>,
-    waiting: Mutex<Slab<Py<Pending>>>,
+    waiting: Mutex<Slab<Waiting>>,
     /// The ends that were taken out of the queue, and that no task has received yet.
     came: Mutex<VecDeque<(usize, Ended)>>,
     /// A timer of the loop will look for long waits, see [`Mailbox::look_for_long_waits`].
     looks: AtomicBool,
     process: u32,
+}
+
+/// A call that is under way.
+enum Waiting {
+    /// A task awaits this object.
+    Task(Py<Pending>),
+    /// A release that has no such object yet, because it may be over before it needs one.
+    Nobody,
+    /// Its end, which came before the object.
+    Over(Ended),
 }
 
 struct Shared {
@@ -109,8 +120,7 @@ impl Mailbox {
             // A resumed task may release a lock, and the client may hand that on to another task: it is resumed as well.
             for looks in (0..AT_ONCE).rev() {
                 while let Some((key, ended)) = next(&this.came) {
-                    let pending = locked(&this.waiting).try_remove(key);
-                    pending.map_or(Ok(()), |pending| Pending::end(pending.bind(slf.py()), ended))?;
+                    this.deliver(slf.py(), key, ended)?;
                 }
                 if looks == 0 || !this.take_in() {
                     break;
@@ -129,7 +139,10 @@ impl Mailbox {
     /// timer. One for each wait would cost more than most acquires.
     fn look_for_long_waits(slf: &Bound<'_, Self>) -> PyResult<()> {
         let py = slf.py();
-        let waiting: Vec<_> = locked(&slf.get().waiting).iter().map(|(_, pending)| pending.clone_ref(py)).collect();
+        let waiting: Vec<_> = locked(&slf.get().waiting)
+            .iter()
+            .filter_map(|(_, waiting)| waiting.pending().map(|pending| pending.clone_ref(py)))
+            .collect();
         let mut next = None;
         let mut result = Ok(());
         for pending in &waiting {
@@ -149,7 +162,7 @@ impl Mailbox {
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         visit.call(&self.event_loop)?;
         let Ok(waiting) = self.waiting.try_lock() else { return Ok(()) };
-        waiting.iter().try_for_each(|(_, pending)| visit.call(pending))
+        waiting.iter().filter_map(|(_, waiting)| waiting.pending()).try_for_each(|pending| visit.call(pending))
     }
 
     fn __clear__(&self) {
@@ -161,68 +174,126 @@ impl Mailbox {
     /// Starts a request. A task of this loop awaits its end.
     pub fn submit(
         slf: &Bound<'_, Self>,
-        client: &Client,
+        named: &Arc<Named>,
         request: redlatch::Result<Request>,
         meaning: Meaning,
     ) -> PyResult<Py<Pending>> {
-        let ticket = client.ticket();
         let may_wait_long = request
             .as_ref()
             .is_ok_and(|request| request.op == Op::Acquire && request.wait.is_none_or(|wait| wait > LONG));
         if may_wait_long && !slf.get().looks.swap(true, Relaxed) {
             Mailbox::look_in(slf, LONG)?;
         }
-        let is_release = matches!(meaning, Meaning::Release { .. });
-        let (pending, key, put) = Mailbox::open_at(slf, meaning, Some((client.clone(), ticket)))?;
-        let process = slf.get().process;
-        match request {
-            Ok(request) => {
-                let orphan = (request.op == Op::Acquire).then(|| (client.clone(), request.clone()));
-                client.submit(ticket, request, move |result| {
-                    put(match (orphan, result) {
-                        (Some((client, request)), Ok(answer)) if answer.done => {
-                            Ended::Taken(Box::new(Taken::new(client, request, answer, process)))
-                        }
-                        (_, result) => Ended::Outcome(outcome::from_result(result)),
-                    });
-                });
-            }
-            Err(error) => put(Ended::Outcome(outcome::from_error(&error))),
-        }
-        // The task of a release that is over already need not wait. That of an acquire must, so that it can be cancelled: a
-        // program that has cancelled it takes no hold.
-        if is_release && let Some(ended) = slf.get().shared.take_last(key) {
-            drop(locked(&slf.get().waiting).try_remove(key));
-            Pending::end(pending.bind(slf.py()), ended)?;
-        }
+        let ticket = named.client.ticket();
+        let (pending, key) = Mailbox::open_at(slf, meaning, Some((named.clone(), ticket)))?;
+        slf.get().send(named, ticket, request, key);
         Ok(pending)
+    }
+
+    /// Starts a release. `None`: it is over already, so the task need not wait. (That of an acquire must, so that it can be
+    /// cancelled: a program that has cancelled it takes no hold.)
+    pub fn release(
+        slf: &Bound<'_, Self>,
+        named: &Arc<Named>,
+        request: redlatch::Result<Request>,
+        meaning: Meaning,
+    ) -> PyResult<Option<Py<Pending>>> {
+        let py = slf.py();
+        let this = slf.get();
+        this.refuse_in_a_fork(py)?;
+        let ticket = named.client.ticket();
+        let key = locked(&this.waiting).insert(Waiting::Nobody);
+        this.send(named, ticket, request, key);
+        if let Some(ended) = this.shared.take_last(key) {
+            drop(locked(&this.waiting).try_remove(key));
+            return meaning.of(py, ended).map(|_| None);
+        }
+        let pending = Py::new(py, Pending::new(this.event_loop.clone_ref(py), meaning, Some((named.clone(), ticket))))?;
+        // To make an object may run the garbage collector, and with it Python code that empties the queue.
+        let over = {
+            let mut waiting = locked(&this.waiting);
+            let before = waiting.get_mut(key).map(|at| std::mem::replace(at, Waiting::Task(pending.clone_ref(py))));
+            match before {
+                Some(Waiting::Over(ended)) => {
+                    drop(waiting.try_remove(key));
+                    Some(ended)
+                }
+                _ => None,
+            }
+        };
+        over.map_or(Ok(()), |ended| Pending::end(pending.bind(py), ended))?;
+        Ok(Some(pending))
     }
 
     /// An object that a task of this loop awaits, and the function that ends it. Any thread may call that function.
     pub fn open(
         slf: &Bound<'_, Self>,
         meaning: Meaning,
-        ticket: Option<(Client, u64)>,
     ) -> PyResult<(Py<Pending>, impl FnOnce(Ended) + Send + 'static)> {
-        Mailbox::open_at(slf, meaning, ticket).map(|(pending, _, put)| (pending, put))
+        let (pending, key) = Mailbox::open_at(slf, meaning, None)?;
+        let shared = slf.get().shared.clone();
+        Ok((pending, move |ended| put(&shared, key, ended)))
     }
 
-    /// As [`Mailbox::open`], with the object's key.
+    /// An object that a task of this loop awaits, and its key.
     fn open_at(
         slf: &Bound<'_, Self>,
         meaning: Meaning,
-        ticket: Option<(Client, u64)>,
-    ) -> PyResult<(Py<Pending>, usize, impl FnOnce(Ended) + Send + 'static)> {
+        ticket: Option<(Arc<Named>, u64)>,
+    ) -> PyResult<(Py<Pending>, usize)> {
         let py = slf.py();
         let this = slf.get();
-        if this.process != std::process::id() {
-            let why = "this event loop belongs to the process that forked this one; run a new one here, as `asyncio.run` does";
-            return Err(outcome::exception(py, &Error::Unsupported(why.into()), ""));
-        }
+        this.refuse_in_a_fork(py)?;
         let pending = Py::new(py, Pending::new(this.event_loop.clone_ref(py), meaning, ticket))?;
-        let key = locked(&this.waiting).insert(pending.clone_ref(py));
-        let shared = this.shared.clone();
-        Ok((pending, key, move |ended| put(&shared, key, ended)))
+        let key = locked(&this.waiting).insert(Waiting::Task(pending.clone_ref(py)));
+        Ok((pending, key))
+    }
+
+    fn refuse_in_a_fork(&self, py: Python<'_>) -> PyResult<()> {
+        if self.process == std::process::id() {
+            return Ok(());
+        }
+        let why =
+            "this event loop belongs to the process that forked this one; run a new one here, as `asyncio.run` does";
+        Err(outcome::exception(py, &Error::Unsupported(why.into()), ""))
+    }
+
+    /// Hands a request to its client, from the process of this mailbox. Its end comes into the queue.
+    fn send(&self, named: &Arc<Named>, ticket: u64, request: redlatch::Result<Request>, key: usize) {
+        let process = self.process;
+        let shared = self.shared.clone();
+        match request {
+            Ok(request) => {
+                let orphan =
+                    (request.op == Op::Acquire).then(|| (named.clone(), request.owner, request.numbers.clone()));
+                named.client.submit_in(process, ticket, request, move |result| {
+                    let ended = match (orphan, result) {
+                        (Some((named, owner, numbers)), Ok(answer)) if answer.done => {
+                            Ended::Taken(Box::new(Taken { named, owner, numbers, answer: Some(answer), process }))
+                        }
+                        (_, result) => Ended::Outcome(outcome::from_result(result)),
+                    };
+                    put(&shared, key, ended);
+                });
+            }
+            Err(error) => put(&shared, key, Ended::Outcome(outcome::from_error(&error))),
+        }
+    }
+
+    /// Resumes the task that waits for this end.
+    fn deliver(&self, py: Python<'_>, key: usize, ended: Ended) -> PyResult<()> {
+        let pending = {
+            let mut waiting = locked(&self.waiting);
+            match waiting.get_mut(key) {
+                Some(nobody @ Waiting::Nobody) => {
+                    *nobody = Waiting::Over(ended);
+                    return Ok(());
+                }
+                Some(Waiting::Task(_)) => waiting.remove(key),
+                Some(Waiting::Over(_)) | None => return Ok(()),
+            }
+        };
+        pending.pending().map_or(Ok(()), |pending| Pending::end(pending.bind(py), ended))
     }
 
     /// Sets the timer of the loop that looks for long waits.
@@ -266,7 +337,7 @@ impl Mailbox {
         let came = std::mem::take(&mut *locked(&self.came));
         let waiting = std::mem::take(&mut *locked(&self.waiting));
         // A program may keep a task of a closed loop. The task never goes on, so its wait is ended here.
-        waiting.iter().for_each(|(_, pending)| pending.get().give_up(None));
+        waiting.iter().filter_map(|(_, waiting)| waiting.pending()).for_each(|pending| pending.get().give_up(None));
         drop(ended);
         drop(came);
         drop(waiting);
@@ -276,6 +347,15 @@ impl Mailbox {
 impl Drop for Mailbox {
     fn drop(&mut self) {
         self.give_up();
+    }
+}
+
+impl Waiting {
+    fn pending(&self) -> Option<&Py<Pending>> {
+        match self {
+            Waiting::Task(pending) => Some(pending),
+            Waiting::Nobody | Waiting::Over(_) => None,
+        }
     }
 }
 

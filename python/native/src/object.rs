@@ -10,6 +10,7 @@ use pyo3::types::PyList;
 use redlatch::ffi::{self, Answer, Border, Op, Request, kinds};
 
 use crate::client::Client;
+use crate::here::Here;
 use crate::mailbox::Mailbox;
 use crate::named::Named;
 use crate::outcome;
@@ -78,7 +79,7 @@ impl Object {
         times: Times,
         numbers: Vec<i64>,
     ) -> PyResult<Py<Pending>> {
-        Mailbox::submit(mailbox, &self.named.client, self.request(op, owner, times, numbers), Meaning::Outcome)
+        Mailbox::submit(mailbox, &self.named, self.request(op, owner, times, numbers), Meaning::Outcome)
     }
 
     /// Starts an acquire for `owner`, which `caller` called. A task of the mailbox's loop awaits a hold of `class`, or
@@ -97,13 +98,28 @@ impl Object {
         let request = times().map(|(wait, lease)| Request { wait, lease, ..named.request(Op::Acquire, owner) });
         let meaning =
             Meaning::Hold { lock: slf.clone().into_any().unbind(), named: named.clone(), class, caller, owner };
-        Mailbox::submit(mailbox, &named.client, request, meaning)
+        Mailbox::submit(mailbox, named, request, meaning)
     }
 
-    /// Starts the release of the owner's latest hold. A task of the mailbox's loop awaits its end.
-    fn _end(&self, mailbox: &Bound<'_, Mailbox>, owner: i64) -> PyResult<Py<Pending>> {
+    /// As `_begin`, for the task that runs as the owner.
+    fn _begin_own(
+        slf: &Bound<'_, Self>,
+        class: Py<PyAny>,
+        wait: Option<f64>,
+        lease: Option<f64>,
+    ) -> PyResult<Py<Pending>> {
+        let here = Here::find(slf.py())?;
+        let (caller, owner) = here.task()?;
+        Object::_begin(slf, &here.mailbox, class, caller.unbind(), owner, wait, lease)
+    }
+
+    /// Starts the release of the latest hold of `owner`, None: of the task that runs. The task awaits its end. None: it is
+    /// over.
+    fn _end(&self, py: Python<'_>, owner: Option<i64>) -> PyResult<Option<Py<Pending>>> {
+        let here = Here::find(py)?;
+        let owner = owner.map_or_else(|| here.task().map(|(_, owner)| owner), Ok)?;
         let meaning = Meaning::Nothing { named: self.named.clone() };
-        Mailbox::submit(mailbox, &self.named.client, Ok(self.named.request(Op::Release, owner)), meaning)
+        Mailbox::release(&here.mailbox, &self.named, Ok(self.named.request(Op::Release, owner)), meaning)
     }
 }
 

@@ -9,7 +9,6 @@ use pyo3::exceptions::{PyRuntimeError, PyStopIteration};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use pyo3::{PyTraverseError, PyVisit, intern};
-use redlatch::Client;
 use redlatch::ffi::Border;
 
 use crate::held::Held;
@@ -26,7 +25,7 @@ pub enum Ended {
 /// The form in which the task that awaits a request gets its end.
 pub enum Meaning {
     Outcome,
-    /// A hold of this class, or None; an error is raised.
+    /// A hold of this class, or None; an error is raised. The task gets it by [`Pending::claim`].
     Hold {
         lock: Py<PyAny>,
         named: Arc<Named>,
@@ -57,8 +56,8 @@ struct State {
     phase: Phase,
     /// Its lock knows that the wait is long.
     told: bool,
-    /// The client and the ticket by which the request can be cancelled.
-    ticket: Option<(Client, u64)>,
+    /// The lock and the ticket by which the request can be cancelled.
+    ticket: Option<(Arc<Named>, u64)>,
     callbacks: Vec<Callback>,
     /// asyncio's mark that a coroutine has just yielded this object, and that its task is about to wait for it.
     blocking: bool,
@@ -90,14 +89,21 @@ impl Pending {
         slf
     }
 
-    fn __next__(slf: &Bound<'_, Self>) -> PyResult<Py<Self>> {
+    /// The end of a wait for a lock brings no value: an exception that carries one would cost more than the call of `claim`.
+    fn __next__(slf: &Bound<'_, Self>) -> PyResult<Option<Py<Self>>> {
         let mut state = slf.get().state();
-        if let Phase::Running = state.phase {
-            state.blocking = true;
-            return Ok(slf.clone().unbind());
+        match (&state.phase, &slf.get().meaning) {
+            (Phase::Running, _) => {
+                state.blocking = true;
+                return Ok(Some(slf.clone().unbind()));
+            }
+            (Phase::Ended(_), Meaning::Hold { .. }) => return Ok(None),
+            _ => drop(state),
         }
-        drop(state);
         let value = slf.get().claim(slf.py())?;
+        if value.is_none(slf.py()) {
+            return Ok(None);
+        }
         // Python would take a tuple for several arguments of the exception.
         Err(if value.bind(slf.py()).is_instance_of::<PyTuple>() {
             PyStopIteration::new_err((value,))
@@ -236,7 +242,7 @@ impl Pending {
 }
 
 impl Pending {
-    pub fn new(event_loop: Py<PyAny>, meaning: Meaning, ticket: Option<(Client, u64)>) -> Self {
+    pub fn new(event_loop: Py<PyAny>, meaning: Meaning, ticket: Option<(Arc<Named>, u64)>) -> Self {
         let state =
             State { phase: Phase::Running, told: false, ticket, callbacks: Vec::new(), blocking: false, seen: false };
         Pending { event_loop, meaning, state: Mutex::new(state), begun: Instant::now() }
@@ -266,8 +272,8 @@ impl Pending {
         let before = std::mem::replace(&mut state.phase, Phase::GivenUp(message));
         let ticket = state.ticket.take();
         drop(state);
-        if let (Phase::Running, Some((client, ticket))) = (before, ticket) {
-            client.cancel(ticket);
+        if let (Phase::Running, Some((named, ticket))) = (before, ticket) {
+            named.client.cancel(ticket);
         }
     }
 
@@ -296,10 +302,14 @@ impl Pending {
 }
 
 impl Meaning {
-    fn of(&self, py: Python<'_>, ended: Ended) -> PyResult<Py<PyAny>> {
-        let outcome = match ended {
-            Ended::Outcome(outcome) => outcome,
-            Ended::Taken(taken) => taken.claim(),
+    /// That form of an end.
+    pub fn of(&self, py: Python<'_>, ended: Ended) -> PyResult<Py<PyAny>> {
+        let (outcome, process) = match ended {
+            Ended::Outcome(outcome) => (outcome, None),
+            Ended::Taken(taken) => {
+                let process = taken.process;
+                (taken.claim(), Some(process))
+            }
         };
         match self {
             Meaning::Outcome => Ok(outcome.into_pyobject(py)?.into_any().unbind()),
@@ -312,7 +322,7 @@ impl Meaning {
                 outcome::raised(py, outcome, held.named.shown()).map(|()| py.None())
             }
             Meaning::Hold { lock, class, owner, .. } if outcome.status == 0 => {
-                class.call1(py, (lock, *owner, outcome.number, outcome.items.first()))
+                class.call1(py, (lock, *owner, outcome.number, outcome.items.first(), process))
             }
             Meaning::Hold { .. } | Meaning::Nothing { .. } | Meaning::Release { .. } => Ok(py.None()),
         }

@@ -1,26 +1,26 @@
 //! A lock that an acquire has taken, on its way to a caller that may be gone by now.
 
-use redlatch::Client;
+use std::sync::Arc;
+
 use redlatch::ffi::{Answer, Border, Op, Request};
 
+use crate::named::Named;
 use crate::outcome::{self, Outcome};
 
 /// Its drop releases the lock, unless the caller has claimed it before. It is dropped with a cancelled task, or with a
 /// closed loop.
 pub struct Taken {
-    client: Client,
-    request: Request,
+    pub named: Arc<Named>,
+    /// The owner and the numbers of the acquire.
+    pub owner: i64,
+    pub numbers: Vec<i64>,
     /// `None`: the caller has claimed it.
-    answer: Option<Answer>,
+    pub answer: Option<Answer>,
     /// The process that took the lock. A forked child has a copy of this object, which must not release it.
-    process: u32,
+    pub process: u32,
 }
 
 impl Taken {
-    pub fn new(client: Client, request: Request, answer: Answer, process: u32) -> Self {
-        Taken { client, request, answer: Some(answer), process }
-    }
-
     /// Returns the outcome. From now on the caller must release the lock.
     pub fn claim(mut self) -> Outcome {
         outcome::from_result(Ok(self.answer.take().unwrap_or_default()))
@@ -32,8 +32,11 @@ impl Drop for Taken {
     fn drop(&mut self) {
         let Some(answer) = self.answer.take() else { return };
         if self.process == std::process::id() {
-            let release = Request { op: Op::GiveBack, hold: answer.number.unsigned_abs(), ..self.request.clone() };
-            self.client.submit(self.client.ticket(), release, drop);
+            let numbers = std::mem::take(&mut self.numbers);
+            let hold = answer.number.unsigned_abs();
+            let release = Request { hold, numbers, ..self.named.request(Op::GiveBack, self.owner) };
+            let client = &self.named.client;
+            client.submit(client.ticket(), release, drop);
         }
     }
 }

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, Union
 
 from redlatch import calls, deferred, losses
-from redlatch.aio.loops import here, run, runs_here
+from redlatch.aio.loops import run, runs_here
 from redlatch.durations import Seconds, optional_seconds
 from redlatch.errors import LockLostError, RedlatchError, UnsupportedError, note
 from redlatch.held import Held
@@ -36,7 +36,9 @@ class Hold(Held):
         Raises NotHeldError if it was released before, LockLostError if it was lost, UnavailableError if Redis did not
         answer. In the last case it is not renewed any more and ends with its lease.
         """
-        await self._end(here())
+        ending = self._end()
+        if ending is not None:
+            await ending
 
     async def __aenter__(self) -> Self:
         return self
@@ -53,7 +55,9 @@ class Hold(Held):
             self._release_soon()
             return
         try:
-            await self.release()
+            ending = self._end()
+            if ending is not None:
+                await ending
         except RedlatchError as failure:
             if kind is None:
                 raise

@@ -111,14 +111,14 @@ class Lock(_redlatch.Object):
         Raises NotAcquiredError when `wait` ends while another owner holds the lock, UnavailableError when the server
         gave no answer during the wait.
         """
-        return await self._lock(None, lease=lease, wait=wait)
+        return await self._lock(lease=lease, wait=wait)
 
     async def try_lock(self, *, wait: Seconds | None = 0, lease: Seconds | Unset | None = UNSET) -> Hold | None:
         """Acquires the lock within `wait` (0: at the first try) and returns the hold. Returns None if it is taken.
 
         Raises UnavailableError when the server gave no answer during the wait.
         """
-        return await self._try_lock(None, wait=wait, lease=lease)
+        return await self._try_lock(wait=wait, lease=lease)
 
     async def unlock(self) -> None:
         """Releases the owner's latest hold. Raises NotHeldError if the owner has none, LockLostError if it was lost.
@@ -127,11 +127,11 @@ class Lock(_redlatch.Object):
         caller's own latest hold; else one that was lost, for which it raises LockLostError and releases nothing; else
         the only one that is open, unless that is a reader's.
         """
-        await self._unlock(None)
+        await self._unlock()
 
     async def release(self) -> None:
         """The same as `unlock`, under its name in `threading.RLock`. NotHeldError is a RuntimeError."""
-        await self._unlock(None)
+        await self._unlock()
 
     async def __aenter__(self) -> Hold:
         """Acquires as `lock()` does. The block is never entered without the lock."""
@@ -188,7 +188,7 @@ class Lock(_redlatch.Object):
         NotAcquiredError when that ends: a program that gives no time often does not look at the result. Raises
         ValueError, OverflowError and TypeError as RLock does.
         """
-        return await self._acquire(None, blocking, timeout)
+        return await self._acquire(blocking, timeout)
 
     async def locked(self) -> bool:
         """The same as `is_locked`, under its name in `threading.RLock`."""
@@ -211,34 +211,45 @@ class Lock(_redlatch.Object):
 
     async def _lock(
         self,
-        calling: ThisTask | None,
         *,
         lease: Seconds | Unset | None = UNSET,
         wait: Seconds | Unset | None = UNSET,
+        _calling: ThisTask | None = None,
     ) -> Hold:
         waited = self._wait if wait is UNSET else optional_seconds("wait", wait, FOR_EVER)
-        hold = await self._taken_for(waited, lease, calling)
+        hold = await self._taken_for(waited, lease, _calling)
         if hold is None:
             raise not_acquired(self, waited)
         return hold
 
     async def _try_lock(
-        self, calling: ThisTask | None, *, wait: Seconds | None = 0, lease: Seconds | Unset | None = UNSET
+        self,
+        *,
+        wait: Seconds | None = 0,
+        lease: Seconds | Unset | None = UNSET,
+        _calling: ThisTask | None = None,
     ) -> Hold | None:
-        return await self._taken_for(optional_seconds("wait", wait, FOR_EVER), lease, calling)
+        return await self._taken_for(optional_seconds("wait", wait, FOR_EVER), lease, _calling)
 
     async def _acquire(
-        self, calling: ThisTask | None, blocking: bool = True, timeout: float | Unset = UNSET
+        self, blocking: bool = True, timeout: float | Unset = UNSET, *, _calling: ThisTask | None = None
     ) -> Hold | None:
-        hold = await self._taken_for(rlock_wait(blocking, timeout, self._wait), UNSET, calling)
+        usual = blocking is True and timeout is UNSET
+        waited = self._wait if usual else rlock_wait(blocking, timeout, self._wait)
+        if self._owner is None:
+            beginning = self._begin_own(Hold, waited, self._lease)
+            await beginning
+            hold = beginning.claim()
+        else:
+            hold = await self._taken_for(waited, UNSET, _calling)
         if hold is None and blocking and timeout is UNSET:
             raise not_acquired(self, self._wait)
         return hold
 
-    async def _unlock(self, calling: ThisTask | None) -> None:
-        """Releases for the task `calling`, None: for the task that runs."""
+    async def _unlock(self, *, _calling: ThisTask | None = None) -> None:
+        """Releases for the task `_calling`, None: for the task that runs."""
         if self._owner is EACH:
-            caller = calling or caller_in(here().event_loop)
+            caller = _calling or caller_in(here().event_loop)
             _redlatch.forget_released(self._taken)
             if self._missed is not None:
                 meant = _redlatch.hold_meant(self._taken, caller.owner, self._ends_anywhere())
@@ -251,11 +262,9 @@ class Lock(_redlatch.Object):
                 raise not_taken(self.name, "async with await")
             await hold.release()
         else:
-            mailbox, _, owner = self._context()
-            ending = self._end(mailbox, owner)
-            # A task that waits must not keep the mailbox alive: it ends with its loop.
-            del mailbox
-            await ending
+            ending = self._end(self._owner)
+            if ending is not None:
+                await ending
 
     async def _taken_for(
         self, wait: float | None, lease: Seconds | Unset | None, calling: ThisTask | None
@@ -285,6 +294,13 @@ class Lock(_redlatch.Object):
         Notes the hold in `records` as one of `taker`, None: of the task that runs. `place` is where its block begins.
         """
         lasting = self._lease if lease is UNSET else optional_lease(lease, RENEWED)
+        if self._owner is None:
+            beginning = self._begin_own(Hold, wait, lasting)
+            await beginning
+            hold = beginning.claim()
+            if hold is not None and records is not None:
+                _redlatch.record(records, hold.owner, hold, place, sys._getframe())
+            return hold
         mailbox, caller, owner = self._context()
         if self._owner is EACH:
             owner = caller.another()
@@ -294,7 +310,8 @@ class Lock(_redlatch.Object):
         beginning = self._begin(mailbox, Hold, caller, owner, wait, lasting)
         # A task that waits must not keep the mailbox alive: it ends with its loop.
         del mailbox
-        hold = await beginning
+        await beginning
+        hold = beginning.claim()
         if hold is not None and records is not None:
             _redlatch.record(records, (taker or caller).owner, hold, place, sys._getframe())
         return hold

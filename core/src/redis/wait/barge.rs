@@ -2,8 +2,6 @@
 //! one has come for it. The lock would stand idle meanwhile. Only holds that are shorter than a wake-up make room for
 //! this: otherwise a thread would have the lock twice in a row, and all others would wait for longer.
 
-use std::time::Duration;
-
 use crate::base::clock::Instant;
 use crate::engine::claim::Claim;
 use crate::engine::holds::grip::{HandOn, Inherited};
@@ -27,13 +25,13 @@ pub fn barge(waiter: &Waiter) -> Option<Answer> {
     let now = Instant::now();
     let (heir, given, offer) = redis.lines().take_back(&key, target.claim.owner, now)?;
     let taken = target.take_from(&target.claim.of(heir), given.number.unsigned_abs());
-    let Some((answer, left)) = taken else {
+    let Some((answer, until)) = taken else {
         offer.kept(given);
         return None;
     };
     offer.missed();
     let mut lines = redis.lines();
-    lines.change(&key, now, |line| line.pace.near(Some(left), now));
+    lines.change(&key, now, |line| line.pace.near(Some(until - now), now));
     lines.barged(&key, now);
     Some(answer)
 }
@@ -52,7 +50,7 @@ fn may_barge(waiter: &Waiter) -> bool {
 
 impl Target {
     /// Takes the hold of that number from another owner of this client, if no call about either is under way.
-    fn take_from(&self, from: &Claim, number: u64) -> Option<(Answer, Duration)> {
+    fn take_from(&self, from: &Claim, number: u64) -> Option<(Answer, Instant)> {
         let redis = &self.redis;
         let _own = redis.gates.try_enter(&self.claim)?;
         let field = redis.holds(|holds| holds.field(from));
@@ -66,8 +64,8 @@ impl Target {
     }
 
     /// Takes over the hold of that number from another owner inside this client, without a call: this owner holds the lock
-    /// through the same grip. Gives the time for which the client believes in it. `None`: only the server may pass it on.
-    pub fn inherit(&self, from: &Claim, number: u64) -> Option<(Answer, Duration)> {
+    /// through the same grip. Gives the time until which the client believes in it. `None`: only the server may pass it on.
+    pub fn inherit(&self, from: &Claim, number: u64) -> Option<(Answer, Instant)> {
         let redis = &self.redis;
         let name = &self.claim.name;
         let fenced = self.row.traits.fenced;
@@ -84,7 +82,7 @@ impl Target {
         let now = Instant::now();
         let Inherited { number, token, left } = redis.holds(|holds| holds.hand_on(&hand_on, now, is_quiet))?;
         let items = if fenced { vec![token] } else { Vec::new() };
-        Some((Answer { done: true, number: number as i64, items, ..Answer::default() }, left))
+        Some((Answer { done: true, number: number as i64, items, ..Answer::default() }, now + left))
     }
 }
 

@@ -83,8 +83,8 @@ impl Pass {
         if !self.sure || !self.renewed || from.member || !to.is_handed_on() {
             return None;
         }
-        let (answer, left) = to.inherit(&from.claim, leaving.number)?;
-        let heir = Heir { to: to.clone(), answer, left, is_short: self.is_short };
+        let (answer, until) = to.inherit(&from.claim, leaving.number)?;
+        let heir = Heir { to: to.clone(), answer, until, is_short: self.is_short };
         self.end();
         Some(heir)
     }
@@ -104,7 +104,7 @@ impl Pass {
         let taken = self.to.taken(reply, self.renewed, sent);
         self.end();
         match taken {
-            Some(taken) => has_it(&self.to, taken, self.to.lease),
+            Some(taken) => has_it(&self.to, taken, Instant::now() + self.to.lease),
             None => return_to_line(&self.to),
         }
     }
@@ -127,7 +127,7 @@ impl Pass {
             Err(error) => Err(error),
         };
         match tried {
-            Ok(Attempt::Taken(taken)) => has_it(&to, taken, to.lease),
+            Ok(Attempt::Taken(taken)) => has_it(&to, taken, Instant::now() + to.lease),
             Ok(Attempt::Busy(_)) => return_to_line(&to),
             Err(error) => {
                 let returned = to.redis.lines().returned(&to.key(), Instant::now());
@@ -157,8 +157,8 @@ impl Pass {
 pub struct Heir {
     to: Target,
     answer: Answer,
-    /// The time for which the client believes in its hold.
-    left: Duration,
+    /// The time until which the client believes in its hold.
+    until: Instant,
     /// See [`Pass::is_short`].
     is_short: bool,
 }
@@ -185,8 +185,8 @@ impl Drop for Telling {
 
 impl Heir {
     fn gets_it(self) {
-        let Heir { to, answer, left, is_short } = self;
-        match comes_out(&to, left) {
+        let Heir { to, answer, until, is_short } = self;
+        match comes_out(&to, until) {
             Some((waiter, false)) if !to.redis.is_closed() => {
                 let may_wait = to.redis.lines().hands_to(&to.key(), &waiter, Instant::now());
                 if is_short && may_wait { waiter.offer(answer) } else { waiter.answer(Ok(answer)) }
@@ -209,19 +209,20 @@ impl Heir {
     }
 }
 
-/// Notes that the heir has the lock that was passed on, for as long as `lease`.
-fn has_it(to: &Target, taken: Answer, lease: Duration) {
-    let returned = comes_out(to, lease);
+/// Notes that the heir has the lock that was passed on, until `until` at most.
+fn has_it(to: &Target, taken: Answer, until: Instant) {
+    let returned = comes_out(to, until);
     hand_out(to.clone(), taken, returned);
 }
 
-/// Takes the heir, which has the lock for as long as `lease`, out of its line.
-fn comes_out(to: &Target, lease: Duration) -> Option<(Waiter, bool)> {
+/// Takes the heir, which has the lock until `until` at most, out of its line. All heirs of a turn have the same end: if it
+/// came a little earlier each time, each would wake the I/O thread.
+fn comes_out(to: &Target, until: Instant) -> Option<(Waiter, bool)> {
     let key = to.key();
     let now = Instant::now();
     let (returned, twins) = {
         let mut lines = to.redis.lines();
-        lines.change(&key, now, |line| line.pace.near(Some(lease), now));
+        lines.change(&key, now, |line| line.pace.near(Some(until - now), now));
         (lines.returned(&key, now), lines.take_twins(to, now))
     };
     once_more(twins);

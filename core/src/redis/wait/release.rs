@@ -83,8 +83,6 @@ impl Target {
                 return Err(Error::Lost(loss));
             }
         };
-        let channel = if self.redis.lines().has(&self.key()) { self.wake().channel } else { None };
-        let heard = channel.map_or(0, |channel| self.redis.wakes.count(&channel));
         let mut pass = if leaving.leave == 0 && self.passes() { Pass::find(self, leaving.since, grip) } else { None };
         if let Some(heir) = pass.as_mut().and_then(|pass| pass.hand_on(self, &leaving)) {
             drop(entry);
@@ -92,6 +90,8 @@ impl Target {
             heir.tell();
             return Ok(Begun::HandedOn(Answer::done(0)));
         }
+        let channel = if self.redis.lines().has(&self.key()) { self.wake().channel } else { None };
+        let heard = channel.map_or(0, |channel| self.redis.wakes.count(&channel));
         // The script takes an heir whose field is there already for a copy of this call.
         let is_no_heir = |pass: &mut Pass| !pass.by_server || pass.to.claim.owner == grip || pass.to.has_field();
         pass.take_if(is_no_heir).into_iter().for_each(Pass::put_back);
