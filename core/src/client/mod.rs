@@ -226,6 +226,11 @@ impl Client {
         self.state().ok()?.io.presence.enter(true)
     }
 
+    /// Refuses a kind of lock that the client's servers do not have. Sends nothing.
+    pub(crate) fn supports(&self, kind: &str) -> Result<()> {
+        self.state()?.served.engine().supports(kind)
+    }
+
     /// The lease of holds that the watchdog renews.
     pub(crate) fn watchdog(&self) -> Duration {
         self.config.watchdog

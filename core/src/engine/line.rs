@@ -450,6 +450,8 @@ fn is_in_time<W>(place: &Place<W>, now: Instant) -> bool {
     place.deadline.is_none_or(|deadline| deadline > now)
 }
 
+mod views;
+
 #[cfg(test)]
 mod model;
 

@@ -45,3 +45,17 @@ impl Queue {
         matches!(self, Queue::Inside | Queue::Passing)
     }
 }
+
+/// The features of a plain lock.
+pub(crate) const PLAIN: Traits = Traits {
+    name: "plain",
+    held: true,
+    reentrant: true,
+    renewed: true,
+    fair: false,
+    fenced: false,
+    exclusive: true,
+    redisson: true,
+    queue: Queue::Inside,
+    form: "a lock",
+};

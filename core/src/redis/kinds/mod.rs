@@ -23,6 +23,7 @@ mod spin;
 mod texts;
 mod token;
 
+use crate::engine::traits::PLAIN;
 pub use crate::engine::traits::{Queue, Traits};
 
 /// The calls of a kind, for its row in [`ALL`].
@@ -136,18 +137,6 @@ pub static ALL: &[KindRow] = &[
     },
 ];
 
-const PLAIN: Traits = Traits {
-    name: "plain",
-    held: true,
-    reentrant: true,
-    renewed: true,
-    fair: false,
-    fenced: false,
-    exclusive: true,
-    redisson: true,
-    queue: Queue::Inside,
-    form: "a lock",
-};
 const READ_WRITE: &str = "a read-write lock";
 const FAIR: Traits = Traits { name: "fair", fair: true, queue: Queue::Alone, ..PLAIN };
 
