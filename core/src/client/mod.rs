@@ -46,7 +46,8 @@ const OWN_TICKETS: u64 = 1 << 63;
 pub enum Holds {
     /// The client gives them back, and the permits of guards, as far as the servers answer in time.
     Release,
-    /// They stay until their leases end. Permits without a lease stay out.
+    /// They stay until their leases end. Permits without a lease stay out. Locks of MySQL and MariaDB end with the client all
+    /// the same: its sessions have them.
     Keep,
 }
 

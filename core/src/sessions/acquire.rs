@@ -70,28 +70,20 @@ async fn meet(sessions: Arc<Sessions>, waiter: Waiter, mut cancelled: oneshot::R
     }
 }
 
-/// The way in which a newcomer is answered.
-enum Entry {
-    Answered(Waiter, Result<Answer>),
-    Waits,
-}
-
 fn enter(waiter: Waiter, key: &Key) -> Option<(Done, Result<Answer>)> {
     let sessions = waiter.caller.sessions.clone();
     let entry = sessions.work(|state| state.enter(waiter, key, Instant::now()));
-    match entry {
-        Entry::Answered(waiter, answer) => {
-            waiter.say(&answer);
-            Some((waiter.caller.take(), answer))
-        }
-        Entry::Waits => None,
-    }
+    entry.map(|(waiter, answer)| {
+        waiter.say(&answer);
+        (waiter.caller.take(), answer)
+    })
 }
 
 impl State {
-    fn enter(&mut self, waiter: Waiter, key: &Key, now: Instant) -> Entry {
+    /// A waiter comes. `Some`: it has its answer already.
+    fn enter(&mut self, waiter: Waiter, key: &Key, now: Instant) -> Option<(Waiter, Result<Answer>)> {
         if self.closed {
-            return Entry::Answered(waiter, Err(Error::Cancelled));
+            return Some((waiter, Err(Error::Cancelled)));
         }
         self.refresh(key, now);
         let owner = waiter.claim.owner;
@@ -107,23 +99,23 @@ impl State {
         if self.grips.holder(key) == Some(owner) {
             if !waiter.traits.reentrant {
                 let error = waiter.already_held();
-                return Entry::Answered(waiter, Err(error));
+                return Some((waiter, Err(error)));
             }
             let token = if waiter.traits.fenced { self.grips.token(key) } else { Some(0) };
             if let (Some(token), Some(bond)) = (token, self.grips.bond(key)) {
                 let answer = self.grant(&waiter, key, bond, token, now);
-                return Entry::Answered(waiter, answer);
+                return Some((waiter, answer));
             }
             self.waits.insert(waiter.caller.ticket, key.clone());
             self.grips.join_more(key, place(waiter));
         } else if waiter.patience == Patience::Once && self.grips.is_refused(key) {
-            return Entry::Answered(waiter, Ok(Answer::not_now()));
+            return Some((waiter, Ok(Answer::not_now())));
         } else {
             self.waits.insert(waiter.caller.ticket, key.clone());
             self.grips.join(key, place(waiter), now);
         }
         self.poke(key);
-        Entry::Waits
+        None
     }
 
     /// Ends the holds of a key whose time is over.

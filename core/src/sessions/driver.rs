@@ -29,6 +29,8 @@ pub enum Took {
     Yes { bond: Bond },
     /// Another client has it, by the server's answer to a call sent then.
     Busy { sent: Instant },
+    /// The server has no room for one more connection that waits.
+    NoRoom,
     /// No server answered, or the session has ended, and with it what it may have taken.
     Failed(Error),
 }

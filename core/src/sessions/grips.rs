@@ -267,6 +267,14 @@ impl<W: Wish> Grips<W> {
         self.grips.get(key).is_none_or(|grip| !grip.is_free())
     }
 
+    /// Tells whether a call still goes on for waiters that have all gone: the key may be the client's for a moment.
+    pub fn is_ending(&self, key: &Key) -> bool {
+        self.grips.get(key).is_some_and(|grip| {
+            let is_under_way = grip.doing.is_some() || grip.is_free();
+            is_under_way && grip.holder().is_none() && !grip.line.has_waiters()
+        })
+    }
+
     /// A waiter joins the line.
     pub fn join(&mut self, key: &Key, place: Place<W>, now: Instant) {
         let turn = self.turn;

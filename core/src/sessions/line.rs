@@ -1,6 +1,7 @@
 //! The task of one key. It makes the calls about the key, one at a time, as long as a request waits for one.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::time::sleep_until;
@@ -14,7 +15,10 @@ use crate::request::error::{Error, Result};
 use crate::sessions::driver::{Bond, Gone, Grip, Key, Seen, Took};
 use crate::sessions::grips::Step;
 use crate::sessions::waiter::{Patience, Waiter};
-use crate::sessions::{After, Sessions, State};
+use crate::sessions::{After, Late, Sessions, State};
+
+/// The longest time for which the answer to a wait in vain waits for the end of a call.
+const AN_END: Duration = Duration::from_secs(1);
 
 /// The outcome of a call about the key.
 enum Outcome {
@@ -95,16 +99,31 @@ impl State {
             self.waits.remove(&waiter.caller.ticket);
             let trouble = self.failing.get(key).map(|(_, error)| error.clone());
             let answer = if is_taken { Ok(Answer::not_now()) } else { Err(waiter.unanswered(trouble)) };
-            self.after.push(After::Grant(waiter, answer));
+            self.late.entry(key.clone()).or_default().push(Late { waiter, answer, until: now + AN_END });
         }
         self.answer_releases(key);
-        let give_up = self.give_up_releases(key, now);
         let step = self.grips.step(key, now);
+        let late = self.answer_late(key, now);
+        let give_up = [self.give_up_releases(key, now), late].into_iter().flatten().min();
         if step == Step::End {
             self.tasks.remove(key);
             self.failing.remove(key);
         }
         (step, give_up)
+    }
+
+    /// Answers the waiters whose wait has ended. The last ones hear of it when the client has left the server's queue, if that
+    /// is soon: the next caller that tries, in any process, then finds a free lock free.
+    fn answer_late(&mut self, key: &Key, now: Instant) -> Option<Instant> {
+        let late = self.late.remove(key)?;
+        let is_ending = self.grips.is_ending(key);
+        let (waits, answered): (Vec<_>, Vec<_>) = late.into_iter().partition(|late| is_ending && late.until > now);
+        self.after.extend(answered.into_iter().map(|late| After::Grant(late.waiter, late.answer)));
+        let next = waits.iter().map(|late| late.until).min();
+        if !waits.is_empty() {
+            self.late.insert(key.clone(), waits);
+        }
+        next
     }
 
     /// Notes the outcome of a call that began at `begun`.
@@ -119,6 +138,7 @@ impl State {
                     self.after.push(After::Grant(waiter, Ok(Answer::not_now())));
                 }
             }
+            Outcome::Took(Took::NoRoom) => self.grips.no_room(key, jitter(), now),
             Outcome::Took(Took::Failed(error)) => self.failed(key, error, begun, now),
             Outcome::Gone(Gone::Freed) => {
                 self.leave_bond(key);
@@ -205,7 +225,7 @@ impl Drop for Ends {
             let mut state = self.sessions.lock();
             state.tasks.remove(&self.key);
             let bond = state.grips.bond(&self.key);
-            (state.grips.forget(&self.key), state.releases.remove(&self.key), bond)
+            ((state.grips.forget(&self.key), state.late.remove(&self.key)), state.releases.remove(&self.key), bond)
         };
         drop((waiters, callers));
         bond.into_iter().for_each(|bond| self.sessions.driver.drop_bond(bond));

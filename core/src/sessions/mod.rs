@@ -61,6 +61,9 @@ pub struct State {
     keys: HashMap<u64, Key, RandomState>,
     /// The callers of releases whose grip is on its way back.
     releases: HashMap<Key, Vec<Caller>, RandomState>,
+    /// The waiters whose wait has ended while the client stood in the server's queue for them alone: their answers wait for the
+    /// end of that.
+    late: HashMap<Key, Vec<Late>, RandomState>,
     /// The keys that have a task, and the way to wake it.
     tasks: HashMap<Key, Arc<Notify>, RandomState>,
     /// The keys in whose lines requests wait.
@@ -78,6 +81,13 @@ pub struct State {
     after: Vec<After>,
     /// Holds that have ended, of which the client tells once the state is free again.
     told: Vec<Ended>,
+}
+
+/// A waiter whose wait has ended, its answer, and the latest time for that.
+struct Late {
+    waiter: Waiter,
+    answer: Result<Answer>,
+    until: Instant,
 }
 
 /// The work for the time after the state is free again.
@@ -104,6 +114,7 @@ impl Sessions {
                 bonds: Bonds::new(config.watchdog),
                 keys: HashMap::default(),
                 releases: HashMap::default(),
+                late: HashMap::default(),
                 tasks: HashMap::default(),
                 waits: HashMap::default(),
                 meeting: HashMap::default(),
@@ -237,7 +248,7 @@ impl Sessions {
         let left = {
             let mut state = self.lock();
             state.tasks.clear();
-            std::mem::take(&mut state.releases)
+            (std::mem::take(&mut state.releases), std::mem::take(&mut state.late))
         };
         drop(left);
         self.driver.cut();

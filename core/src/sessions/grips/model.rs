@@ -200,7 +200,9 @@ impl World {
                     }
                     Some(_) => {
                         let once = client.grips.busy(&key, sent, now);
-                        once.into_iter().for_each(|waiter| drop(client.waiting.remove(&waiter.id).expect("once")));
+                        once.inspect(|waiter| {
+                            assert!(client.waiting.remove(&waiter.id).is_some(), "each waiter is answered once")
+                        });
                     }
                 }
             }
@@ -245,7 +247,8 @@ impl World {
         {
             self.has = None;
             let lost = self.clients[at].grips.ended(&self.key, bond, self.now);
-            lost.iter().for_each(|number| drop(self.clients[at].holding.remove(number).expect("it held that")));
+            let holding = &mut self.clients[at].holding;
+            assert!(lost.iter().all(|number| holding.remove(number).is_some()), "it held none of that");
             assert!(self.clients[at].holding.is_empty(), "an owner does not hear of its loss");
         }
     }

@@ -48,6 +48,8 @@ const NO_RIGHT_TO_KILL: u16 = 1095;
 const INTERRUPTED: u16 = 1317;
 const DEADLOCK: u16 = 1213;
 const LOCK_DEADLOCK: u16 = 3058;
+/// A limit of the server for the time of statements, of MariaDB and of MySQL.
+const TOO_LONG: [u16; 2] = [1969, 3024];
 
 pub struct Mysql(Arc<Shared>);
 
@@ -239,7 +241,8 @@ impl Shared {
             // Without an answer the session is over, and what it may have taken.
             Err(failure) => {
                 if let Failure::Refused(refusal) = &failure
-                    && [INTERRUPTED, DEADLOCK, LOCK_DEADLOCK].contains(&refusal.code)
+                    && ([INTERRUPTED, DEADLOCK, LOCK_DEADLOCK].contains(&refusal.code)
+                        || TOO_LONG.contains(&refusal.code))
                 {
                     return Took::Busy { sent: Instant::now() };
                 }
@@ -259,6 +262,8 @@ impl Shared {
                 self.pool().to_open -= 1;
                 match opened {
                     Ok(on) => on,
+                    // The carrier serves: the waiters of this name try again and again by it.
+                    Err(error) if error.is_for_now() && self.ready().is_some() => return Took::NoRoom,
                     Err(error) => return Took::Failed(error),
                 }
             }
