@@ -41,6 +41,11 @@ pub trait Border {
         self.client().is_held_back(name)
     }
 
+    /// Refuses a kind of lock that the client's servers do not have, with a sentence that names those that they have.
+    fn supports(&self, kind: &str) -> Result<()> {
+        self.client().supports(kind)
+    }
+
     fn watchdog(&self) -> Duration {
         self.client().watchdog()
     }

@@ -39,6 +39,7 @@ mod engine;
 pub mod ffi;
 mod redis;
 mod request;
+mod sessions;
 
 pub use crate::api::guard::{BlockingGuard, Guard};
 pub use crate::api::lock::{Blocking, LockBuilder};

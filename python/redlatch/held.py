@@ -37,6 +37,7 @@ class Held(_redlatch.Held):
         - `partitioned`: the server answered no renewal while the lease lasted.
         - `process was paused`: this process, or its machine, stood still and sent no renewal in time.
         - `closed`: its client was closed, or the program ended.
+        - `session ended`: the session of a server of SQL that held it is over.
         """
         try:
             self._remaining()

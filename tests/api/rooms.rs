@@ -2,8 +2,8 @@
 //! crosses rooms.
 
 /// The rooms from the top down. A module belongs to the longest of these names that its own name begins with.
-const ROOMS: [&str; 10] =
-    ["ffi", "api", "client", "redis", "redis::link", "redis::kinds", "engine", "config", "request", "base"];
+const ROOMS: [&str; 11] =
+    ["ffi", "api", "client", "redis", "redis::link", "redis::kinds", "sessions", "engine", "config", "request", "base"];
 
 /// How far down a module is; `None`: it is in no room.
 fn floor(module: &str) -> Option<usize> {

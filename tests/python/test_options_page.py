@@ -83,6 +83,7 @@ WRITTEN = {
     "String::new()": "none",
     "AddressMap::default()": "none",
     "0": "0",
+    "8": "8",
     "false": "`false`",
     "SyncPolicy::None": "`none`",
     "Sharded::Auto": "`auto`",

@@ -196,7 +196,7 @@ impl Group {
     }
 
     fn retry_for(&self, state: &ClientState, request: &Request) -> Duration {
-        request.retry_for.unwrap_or(state.redis.config.retry_for)
+        request.retry_for.unwrap_or(state.config.retry_for)
     }
 
     async fn watch(&self, state: &ClientState, number: u64) -> Result<Answer> {
@@ -423,7 +423,7 @@ impl Promise {
     fn keep(&mut self, result: Result<Answer>) {
         if let Some(done) = self.done.take() {
             done(match result {
-                Err(Error::Cancelled) if self.state.redis.is_closed() => Err(self.closed()),
+                Err(Error::Cancelled) if self.state.io.presence.is_closing() => Err(self.closed()),
                 result => result,
             });
         }
@@ -432,7 +432,7 @@ impl Promise {
     /// The error for a caller whose client is closed: the loss of the hold that it watches.
     fn closed(&self) -> Error {
         let loss = self.watched.as_ref().and_then(|(group, hold)| group.loss_of(*hold));
-        loss.map_or_else(|| self.state.redis.closed_error(), |loss| Error::Lost(Box::new(loss)))
+        loss.map_or_else(|| self.state.served.engine().closed_error(), |loss| Error::Lost(Box::new(loss)))
     }
 }
 

@@ -29,6 +29,7 @@ pub mod group;
 pub mod handles;
 pub mod hold;
 pub mod lent;
+pub mod served;
 pub mod state;
 
 /// The client's own numbers for requests begin here. A binding may number its requests by itself, below: if two requests
@@ -46,7 +47,8 @@ const OWN_TICKETS: u64 = 1 << 63;
 pub enum Holds {
     /// The client gives them back, and the permits of guards, as far as the servers answer in time.
     Release,
-    /// They stay until their leases end. Permits without a lease stay out.
+    /// They stay until their leases end. Permits without a lease stay out. Locks of MySQL and MariaDB end with the client all
+    /// the same: its sessions have them.
     Keep,
 }
 
@@ -161,7 +163,7 @@ impl Client {
 
     /// The client's identity in Redis, a UUID. A forked child has its own.
     pub fn id(&self) -> String {
-        self.state().map_or_else(|_| String::new(), |state| state.redis.uuid.clone())
+        self.state().map_or_else(|_| String::new(), |state| state.served.engine().id().to_owned())
     }
 
     /// The client's state in this process.
@@ -183,7 +185,7 @@ impl Client {
     fn engine(&self) -> Result<&dyn Engine> {
         match &self.group {
             Some(group) => Ok(group),
-            None => Ok(&self.state()?.redis),
+            None => Ok(self.state()?.served.engine()),
         }
     }
 
@@ -231,6 +233,11 @@ impl Client {
         self.state().ok()?.io.presence.enter(true)
     }
 
+    /// Refuses a kind of lock that the client's servers do not have. Sends nothing.
+    pub(crate) fn supports(&self, kind: &str) -> Result<()> {
+        self.state()?.served.engine().supports(kind)
+    }
+
     /// The lease of holds that the watchdog renews.
     pub(crate) fn watchdog(&self) -> Duration {
         self.config.watchdog
@@ -270,7 +277,7 @@ impl Client {
         // This avoids `dyn`: nothing may come between a caller and the first try of an uncontended lock.
         match &self.group {
             Some(group) => group.start(inside, ticket, request, Box::new(done)),
-            None => state.redis.start(inside, ticket, request, Box::new(done)),
+            None => state.served.start(inside, ticket, request, Box::new(done)),
         }
     }
 
@@ -282,7 +289,7 @@ impl Client {
         };
         match &self.group {
             Some(group) => group.start_seated(inside, seat, request),
-            None => state.redis.start_seated(inside, seat, request),
+            None => state.served.start_seated(inside, seat, request),
         }
     }
 
@@ -312,7 +319,7 @@ impl Client {
     ) {
         match (state.and_then(|state| self.ready(state, &request)), &self.group) {
             (Ok((_, _present)), Some(group)) => group.submit(ticket, request, Box::new(done)),
-            (Ok((state, _present)), None) => state.redis.submit(ticket, request, Box::new(done)),
+            (Ok((state, _present)), None) => state.served.submit(ticket, request, Box::new(done)),
             (Err(error), _) => done(Err(self.too_late(&request, error))),
         }
     }
@@ -372,7 +379,7 @@ impl Client {
     fn depart(&self, name: &Arc<str>) -> Vec<Departure> {
         match &self.group {
             Some(group) => group.members().iter().flat_map(|member| member.client.depart(&member.name)).collect(),
-            None => self.state().ok().map(|state| state.redis.depart(name)).into_iter().collect(),
+            None => self.state().ok().map(|state| state.served.engine().depart(name)).into_iter().collect(),
         }
     }
 
@@ -428,12 +435,12 @@ impl Client {
     pub(crate) fn is_idle(&self) -> bool {
         let Ok(state) = self.state() else { return true };
         let groups = state.groups().all();
-        groups.iter().all(|(_, hold)| !hold.look().is_held()) && state.redis.holds(|holds| holds.is_empty())
+        groups.iter().all(|(_, hold)| !hold.look().is_held()) && state.served.engine().is_idle()
     }
 
     /// Tells whether the program has closed this client, or a clone of it, in this process.
     pub fn is_closed(&self) -> bool {
-        self.state.made().is_some_and(|state| state.as_ref().is_ok_and(|state| state.redis.is_closed()))
+        self.state.made().is_some_and(|state| state.as_ref().is_ok_and(|state| state.io.presence.is_closing()))
     }
 
     /// Ends the client. Waiting calls end with `Closed`, the watchdog stops, and each holder hears that its lock is
@@ -486,7 +493,7 @@ impl Client {
         request: &Request,
     ) -> Result<(&'a Arc<ClientState>, Present<&'a Presence>)> {
         let comes_in_late = matches!(request.op, Op::Release | Op::GiveBack | Op::Watch);
-        let present = state.io.presence.enter(comes_in_late).ok_or_else(|| state.redis.closed_error())?;
+        let present = state.io.presence.enter(comes_in_late).ok_or_else(|| state.served.engine().closed_error())?;
         request.check()?;
         state.start()?;
         Ok((state, present))

@@ -13,13 +13,14 @@ use crate::base::io_thread::{self, IoThread};
 use crate::client::Holds;
 use crate::client::group::{GroupHold, Holding};
 use crate::client::lent::LentPermits;
+use crate::client::served::Served;
 use crate::config::Config;
-use crate::redis::Redis;
 use crate::request::Request;
 use crate::request::error::{Error, Result, Source};
 
 pub struct ClientState {
-    pub redis: Arc<Redis>,
+    pub served: Served,
+    pub config: Arc<Config>,
     pub io: Arc<IoThread>,
     pub lent: LentPermits,
     groups: Arc<Mutex<Holding>>,
@@ -31,11 +32,11 @@ struct Closers(Mutex<Option<Vec<Box<dyn Send>>>>);
 
 impl ClientState {
     /// Makes the state; starts no thread.
-    pub fn new(config: &Config) -> Result<Self> {
+    pub fn new(config: &Arc<Config>) -> Result<Self> {
         let io = Arc::<IoThread>::default();
-        let redis = Arc::new(Redis::new(config, uuid()?, io.clone())?);
+        let served = Served::new(config, uuid()?, io.clone())?;
         let lent = LentPermits::default();
-        Ok(ClientState { redis, io, lent, groups: Arc::default(), closers: Arc::default() })
+        Ok(ClientState { served, config: config.clone(), io, lent, groups: Arc::default(), closers: Arc::default() })
     }
 
     /// The holds of groups of locks whose home is this client.
@@ -77,16 +78,16 @@ impl ClientState {
         if self.io.is_started() {
             return Ok(());
         }
-        let ended = Arc::downgrade(&self.redis);
+        let ended = self.served.downgrade();
         let groups = Arc::downgrade(&self.groups);
         let closers = self.closers.clone();
         let end = move || {
             // The thread may have died: then no task of a close tells its caller any more.
             let _telling = Telling(closers);
-            ended.upgrade().inspect(|redis| redis.end());
+            ended.upgrade().inspect(|served| served.engine().end());
             groups.upgrade().inspect(|groups| forget_all(groups));
         };
-        self.io.start(|| self.redis.run(), end).map_err(|error| not_started(self.redis.config.server(), error))
+        self.io.start(|| self.served.engine().run(), end).map_err(|error| not_started(self.config.server(), error))
     }
 
     /// Waits until the calls under way have their answers, but no longer than the option `flush`, of which `until` is
@@ -94,8 +95,8 @@ impl ClientState {
     /// of dropped futures.
     pub fn flush(&self, until: &OnceBox<Instant>) {
         let presence = self.io.presence.clone();
-        let gates = self.redis.gates.clone();
-        let limit = self.redis.config.flush;
+        let gates = self.served.engine().gates();
+        let limit = self.config.flush;
         // The program may have dropped the future of the close: its releases go on.
         let is_closing = presence.is_closing();
         let is_idle = !is_closing && presence.is_empty() && gates.is_idle();
@@ -129,19 +130,19 @@ impl ClientState {
         if holds == Holds::Release {
             self.lent.take_all().into_iter().for_each(give_up);
         }
-        self.redis.end_waits();
+        self.served.engine().end_waits();
         self.groups().close();
         let groups = self.groups().all();
         groups.iter().for_each(|(_, hold)| hold.close());
-        let held = self.redis.tell_closed();
+        let held = self.served.engine().tell_closed();
         let is_empty = self.io.presence.shut_if_empty();
         // A caller that is inside may be about to start the I/O thread. If the system refuses the thread, that caller
         // gets an error and holds nothing.
-        let end = End { redis: self.redis.clone(), _telling: Telling(self.closers.clone()) };
+        let end = End { served: self.served.clone(), io: self.io.clone(), _telling: Telling(self.closers.clone()) };
         if self.io.is_started() || (!is_empty && self.start().is_ok()) {
             let held = if holds == Holds::Release { held } else { Vec::new() };
             drop(self.io.spawn(async move {
-                end.redis.wind_up(held).await;
+                end.served.engine().wind_up(held).await;
                 drop(end);
             }));
         }
@@ -150,14 +151,15 @@ impl ClientState {
 
 /// The end of a client: its drop is the last step, even if the I/O thread has ended before.
 struct End {
-    redis: Arc<Redis>,
+    served: Served,
+    io: Arc<IoThread>,
     _telling: Telling,
 }
 
 impl Drop for End {
     fn drop(&mut self) {
-        self.redis.io.stop();
-        self.redis.link.close();
+        self.io.stop();
+        self.served.engine().cut();
     }
 }
 
@@ -234,8 +236,8 @@ mod tests {
 
     #[test]
     fn a_lost_hold_of_a_group_that_its_caller_never_releases_is_forgotten() {
-        let state =
-            ClientState::new(&Config::from_url("redis://127.0.0.1:1").expect("a good URL")).expect("random numbers");
+        let state = ClientState::new(&Arc::new(Config::from_url("redis://127.0.0.1:1").expect("a good URL")))
+            .expect("random numbers");
         state.start().expect("the system gives a thread");
         // It has no part, so it is over.
         let hold = Arc::new(GroupHold::new(vec![None], 0));
@@ -255,8 +257,8 @@ mod tests {
 
     #[test]
     fn a_client_whose_thread_has_died_is_closed_at_once() {
-        let state =
-            ClientState::new(&Config::from_url("redis://127.0.0.1:1").expect("a good URL")).expect("random numbers");
+        let state = ClientState::new(&Arc::new(Config::from_url("redis://127.0.0.1:1").expect("a good URL")))
+            .expect("random numbers");
         state.start().expect("the system gives a thread");
         // As a panic does, this ends the thread without a close.
         state.io.stop();

@@ -72,6 +72,10 @@ pub struct Config {
     pub(crate) turn: Duration,
     /// The lease of holds without a lease of their own; the watchdog renews them every third of it.
     pub(crate) watchdog: Duration,
+    /// The schema of MySQL or MariaDB that has the table of fencing tokens.
+    pub(crate) schema: Option<String>,
+    /// The most connections that wait in the queue of a server whose connections can do nothing else meanwhile.
+    pub(crate) waiters: usize,
     pub(crate) sync: SyncPolicy,
     /// Whether a server that may have lost locks grants none for one lease.
     pub(crate) quarantine: bool,
@@ -82,12 +86,13 @@ pub struct Config {
 
 /// No server has as many databases.
 const DATABASE_MAX: i64 = 1_000_000;
-const OPTIONS: &str = "username, password, database, client_name, prefix, response_timeout, retry_for, connect_timeout, flush, fair_wait, turn, watchdog, sync, quarantine, \
+const OPTIONS: &str = "username, password, database, client_name, prefix, response_timeout, retry_for, connect_timeout, flush, fair_wait, turn, watchdog, sync, quarantine, schema, waiters, \
                        sentinel_username, sentinel_password, sharded, nat, tls_ca, tls_cert, tls_key, tls_verify";
 
 impl Config {
     /// Reads a URL: `redis://[user:password@]host[:port][/database][?option=value…]`, `rediss://…` with TLS,
-    /// `unix:///path[?db=n]`; also Redisson's spellings `valkey://`, `valkeys://`, `redis+uds://`, `valkey+uds://`.
+    /// `unix:///path[?db=n]`; `mysql://user@host[:port][/schema]` or `mariadb://…` for the locks of such a server, `mysqls://` and
+    /// `mariadbs://` with TLS; also Redisson's spellings `valkey://`, `valkeys://`, `redis+uds://`, `valkey+uds://`.
     /// Several servers stand with commas between them: `redis+cluster://…` (some servers of a cluster),
     /// `redis+sentinel://…/master[/database]` (sentinels), `redis+replicated://…[/database]` (a master and replicas);
     /// `rediss+…` with TLS. The options are those of [`Config::set`]. In a user or a password write `/`, `?` and `#` as
@@ -102,7 +107,7 @@ impl Config {
             let shown = shown::url(text);
             Error::config(format!(
                 "the URL `{shown}` {why}; write redis://host:6379, rediss://host:6379, unix:///path/to/socket, \
-                 redis+cluster://host1,host2, redis+sentinel://host1,host2/mymaster or redis+replicated://host1,host2"
+                 redis+cluster://host1,host2, redis+sentinel://host1,host2/mymaster, redis+replicated://host1,host2 or mysql://user@host/schema"
             ))
         };
         let (first, hosts) = servers::split(text).map_err(|_| bad("has no `://`"))?;
@@ -135,14 +140,16 @@ impl Config {
             fair_wait: Duration::from_secs(300),
             turn: Duration::from_millis(2),
             watchdog: Duration::from_secs(30),
+            schema: None,
+            waiters: 8,
             sync: SyncPolicy::None,
             quarantine: false,
             sharded: Sharded::Auto,
             nat: AddressMap::default(),
             tls: Tls::default(),
         };
-        let options =
-            database.iter().map(|database| ("database".into(), database.as_str().into())).chain(url.query_pairs());
+        let named = if config.servers.is_sql() { "schema" } else { "database" };
+        let options = database.iter().map(|database| (named.into(), database.as_str().into())).chain(url.query_pairs());
         // A password may have a plain `?`: then the seeming option is the rest of the password.
         let is_clear = !url.query().unwrap_or_default().contains('@');
         let unclear = || bad("has an option that cannot be used, or a password with a `?` in it, which is %3F there");
@@ -201,6 +208,8 @@ impl Config {
             "fair_wait" => self.fair_wait = seconds(option, value, least(option))?,
             "turn" => self.turn = seconds(option, value, least(option))?,
             "watchdog" => self.watchdog = seconds(option, value, least(option))?,
+            "schema" => self.schema = given(value),
+            "waiters" => self.waiters = waiters(value.parse().ok(), &shown::value(option, value))?,
             "sync" => self.sync = value.parse()?,
             "quarantine" => self.quarantine = switch(option, value)?,
             "nat" => self.nat = value.parse()?,
@@ -331,6 +340,22 @@ impl Config {
         self
     }
 
+    /// The schema of MySQL or MariaDB, whose table `redlatch_fence` has the fencing tokens; a URL names it behind its host.
+    /// Default: none.
+    #[must_use]
+    pub fn schema(mut self, schema: &str) -> Self {
+        self.schema = given(schema);
+        self
+    }
+
+    /// The most connections that wait for a lock of MySQL or MariaDB, from 1 to 10,000: each lock that is waited for takes one.
+    /// The waiters of further locks try again and again. Default: 8.
+    #[must_use]
+    pub fn waiters(mut self, waiters: usize) -> Self {
+        self.waiters = waiters;
+        self
+    }
+
     /// The copies of a lock that must exist before an acquire returns. Default: [`SyncPolicy::None`].
     #[must_use]
     pub fn sync(mut self, policy: SyncPolicy) -> Self {
@@ -406,6 +431,7 @@ impl Config {
             ("sentinel_username", &self.sentinel_username),
             ("sentinel_password", &self.sentinel_password),
             ("client_name", &self.client_name),
+            ("schema", &self.schema),
         ];
         for (option, text) in texts {
             length(option, text.as_deref().unwrap_or_default())?;
@@ -425,7 +451,11 @@ impl Config {
             within(option, &time.as_secs_f64().to_string(), time, least(option))?;
         }
         self.sync.checked()?;
-        login::check("the user", self.username.as_deref(), self.password.as_deref())?;
+        waiters(Some(self.waiters), &self.waiters.to_string())?;
+        match self.servers.is_sql() {
+            true => self.check_sql()?,
+            false => login::check("the user", self.username.as_deref(), self.password.as_deref())?,
+        }
         login::check(
             "the user of the sentinels",
             self.sentinel_username.as_deref(),
@@ -433,6 +463,36 @@ impl Config {
         )?;
         self.check_combination()?;
         self.tls.check_system(self.servers.is_tls(), std::env::var_os("SSL_CERT_FILE"))
+    }
+
+    /// Refuses options that a server of SQL does not have.
+    fn check_sql(&self) -> Result<()> {
+        #[cfg(not(feature = "mysql"))]
+        return Err(Error::Unsupported(format!("{} needs a build with the feature mysql", self.servers)));
+        if self.username.is_none() {
+            return Err(Error::config(format!(
+                "{} has no user to log in as; write mysql://user:password@host",
+                self.servers
+            )));
+        }
+        let defaults = Config::from_url("redis://h")?;
+        let of_redis = [
+            ("sync", self.sync != defaults.sync),
+            ("quarantine", self.quarantine),
+            ("nat", self.nat != defaults.nat),
+            ("fair_wait", self.fair_wait != defaults.fair_wait),
+            ("client_name", self.client_name.is_some()),
+            ("database", self.database != 0),
+            ("sentinel_username", self.sentinel_username.is_some()),
+            ("sentinel_password", self.sentinel_password.is_some()),
+        ];
+        match of_redis.into_iter().find(|(_, set)| *set) {
+            Some((option, _)) => Err(Error::config(format!(
+                "{} does not have the option {option}, which is for Redis; leave it out",
+                self.servers
+            ))),
+            None => Ok(()),
+        }
     }
 
     fn check_combination(&self) -> Result<()> {
@@ -496,6 +556,8 @@ impl Debug for Config {
             .field("fair_wait", &self.fair_wait)
             .field("turn", &self.turn)
             .field("watchdog", &self.watchdog)
+            .field("schema", &self.schema)
+            .field("waiters", &self.waiters)
             .field("sync", &format_args!("{}", self.sync))
             .field("quarantine", &self.quarantine)
             .field("sharded", &self.sharded)
@@ -534,6 +596,13 @@ fn words(client_name: &str) -> Result<()> {
 fn database(number: Option<i64>, shown: &str) -> Result<i64> {
     number.filter(|number| (0..=DATABASE_MAX).contains(number)).ok_or_else(|| {
         Error::config(format!("the database `{shown}` is not a number from 0 to {DATABASE_MAX}; leave it out for 0"))
+    })
+}
+
+/// `None`: the text is no number.
+fn waiters(number: Option<usize>, shown: &str) -> Result<usize> {
+    number.filter(|number| (1..=10_000).contains(number)).ok_or_else(|| {
+        Error::config(format!("the waiters `{shown}` are not a number from 1 to 10000; leave it out for 8"))
     })
 }
 

@@ -25,6 +25,11 @@ pub(crate) enum Servers {
     },
     /// A master and its replicas; each server says its role.
     Replicated(Vec<Address>),
+    /// A server of MySQL or MariaDB.
+    Sql {
+        address: Address,
+        scheme: &'static str,
+    },
 }
 
 impl Address {
@@ -49,7 +54,7 @@ impl Servers {
     /// The servers that a program names.
     pub fn named(&self) -> &[Address] {
         match self {
-            Servers::One(address) => std::slice::from_ref(address),
+            Servers::One(address) | Servers::Sql { address, .. } => std::slice::from_ref(address),
             Servers::Cluster(addresses) | Servers::Replicated(addresses) => addresses,
             Servers::Sentinel { sentinels, .. } => sentinels,
         }
@@ -57,6 +62,11 @@ impl Servers {
 
     pub fn is_tls(&self) -> bool {
         self.named().iter().any(Address::is_tls)
+    }
+
+    /// Tells whether it is a server of MySQL or MariaDB.
+    pub fn is_sql(&self) -> bool {
+        matches!(self, Servers::Sql { .. })
     }
 
     /// Tells whether a URL of that scheme names a socket by its path.
@@ -71,6 +81,9 @@ impl Servers {
     /// `Err(why)`: the mistake in these parts.
     pub fn from_url(scheme: &str, hosts: &[&str], path: &str) -> std::result::Result<(Self, Option<String>), String> {
         let (base, mode) = scheme.split_once('+').unwrap_or((scheme, ""));
+        if let Some(scheme) = SQL.into_iter().find(|sql| *sql == scheme) {
+            return sql(scheme, hosts, path);
+        }
         let tls = match base {
             "redis" | "valkey" => false,
             "rediss" | "valkeys" => true,
@@ -111,6 +124,21 @@ impl Servers {
             Some(_) => Err("has more behind its hosts than that takes".into()),
             None => Ok((servers, database)),
         }
+    }
+}
+
+/// The schemes of MySQL and MariaDB, without TLS and with it.
+const SQL: [&str; 4] = ["mysql", "mysqls", "mariadb", "mariadbs"];
+
+/// Reads the server and the schema of MySQL or MariaDB.
+fn sql(scheme: &'static str, hosts: &[&str], path: &str) -> std::result::Result<(Servers, Option<String>), String> {
+    let [host] = hosts else { return Err("names several servers; name the primary".into()) };
+    let address = address(host, 3306, scheme.ends_with('s'))?;
+    let mut words = path.split('/').filter(|word| !word.is_empty()).map(decode);
+    let schema = words.next();
+    match words.next() {
+        Some(_) => Err("has more behind its host than the name of a schema".into()),
+        None => Ok((Servers::Sql { address, scheme }, schema)),
     }
 }
 
@@ -161,6 +189,7 @@ impl Display for Servers {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         let (mode, master) = match self {
             Servers::One(address) => return address.fmt(f),
+            Servers::Sql { address, scheme } => return write!(f, "{scheme}://{}", address.endpoint()),
             Servers::Cluster(_) => ("cluster", ""),
             Servers::Replicated(_) => ("replicated", ""),
             Servers::Sentinel { master, .. } => ("sentinel", &**master),

@@ -2,6 +2,8 @@
 //! identity.
 
 #[cfg(feature = "__tls")]
+pub mod client;
+#[cfg(feature = "__tls")]
 pub mod crypto;
 
 use std::ffi::OsString;

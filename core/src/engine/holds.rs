@@ -425,6 +425,11 @@ impl Holds {
         }
     }
 
+    /// The owner's claim of which this is a hold, lost or not; `None`: it was released.
+    pub fn claim_of(&self, number: u64) -> Option<Claim> {
+        self.numbers.get(&number).map(|key| self.owned[*key].claim.clone())
+    }
+
     /// Tells whether a hold has or had that number.
     pub fn gave(&self, number: u64) -> bool {
         (1..self.next).contains(&number)

@@ -345,7 +345,7 @@ impl<W> Line<W> {
     }
 
     /// Tells whether the turn of the last [`Line::pass`] lasts for longer than `more`.
-    pub fn turn_lasts(&self, more: Duration, now: Instant) -> bool {
+    pub fn is_in_turn(&self, more: Duration, now: Instant) -> bool {
         self.chain.is_some_and(|(_, since)| now + more < since + self.turn)
     }
 
@@ -454,6 +454,8 @@ impl<W> Line<W> {
 fn is_in_time<W>(place: &Place<W>, now: Instant) -> bool {
     place.deadline.is_none_or(|deadline| deadline > now)
 }
+
+mod views;
 
 #[cfg(test)]
 mod model;

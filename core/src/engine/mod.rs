@@ -5,7 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::scope::UnkeptScope;
-use crate::request::error::{Loss, Result};
+use crate::base::tasks::Work;
+use crate::engine::claim::Claim;
+use crate::engine::departures::Departure;
+use crate::engine::gate::Gates;
+use crate::request::error::{Error, Loss, Result};
 use crate::request::seat::Seat;
 use crate::request::{Answer, Done, Look, Request};
 
@@ -16,6 +20,7 @@ pub mod holds;
 pub mod line;
 pub mod loss_listeners;
 pub mod pace;
+pub mod traits;
 pub mod word;
 
 /// The time after its sending during which the server may still carry out a changing call.
@@ -53,4 +58,32 @@ pub trait Engine {
     fn owners(&self, name: &str) -> Vec<i64>;
     /// Tells whether the server of that name is in quarantine and grants nothing new.
     fn is_held_back(&self, name: &str) -> bool;
+}
+
+/// An engine that has the connections of a client in one process, from the first call to the end.
+pub trait Serving: Engine {
+    /// The client's identity at the servers.
+    fn id(&self) -> &str;
+    /// Refuses a kind of lock that the servers do not have, with a sentence that names those that they have.
+    fn supports(&self, kind: &str) -> Result<()>;
+    /// Tells whether the client holds nothing.
+    fn is_idle(&self) -> bool;
+    /// Notes that a hold of this name is on its way back although its caller is gone, until the drop of the result.
+    fn depart(&self, name: &Arc<str>) -> Departure;
+    /// The changing calls that are under way.
+    fn gates(&self) -> Arc<Gates>;
+    /// The engine's own work on the I/O thread. It does not keep the engine alive.
+    fn run(&self) -> Work;
+    /// Answers all that is left and refuses all that comes: the I/O thread has ended.
+    fn end(&self);
+    /// Ends the waiting acquires, and lets no other begin.
+    fn end_waits(&self);
+    /// Tells every holder that the client is closed. Gives the claims that were held.
+    fn tell_closed(&self) -> Vec<Claim>;
+    /// Frees `held`, and lets all calls in flight end.
+    fn wind_up(&self, held: Vec<Claim>) -> Work;
+    /// Ends the connections.
+    fn cut(&self);
+    /// The error of a client that has ended.
+    fn closed_error(&self) -> Error;
 }

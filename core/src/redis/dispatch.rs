@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use crate::base::clock::Instant;
 use crate::base::scope::UnkeptScope;
+use crate::base::tasks::{Work, boxed};
 use crate::engine::claim::Claim;
+use crate::engine::departures::Departure;
+use crate::engine::gate::Gates;
 use crate::engine::holds::Meant;
-use crate::engine::{Engine, WINDOW};
-use crate::redis::Redis;
+use crate::engine::{Engine, Serving, WINDOW};
 use crate::redis::kinds::script::Call;
 use crate::redis::link::{First, Limits, Outcome};
 use crate::redis::ops::key_events;
@@ -16,6 +18,7 @@ use crate::redis::target::{Releasing, Target};
 use crate::redis::wait::acquire;
 use crate::redis::wait::lines::Waiter;
 use crate::redis::wait::release::Begun;
+use crate::redis::{Redis, kinds};
 use crate::request::error::{Error, Loss, Result};
 use crate::request::seat::Seat;
 use crate::request::{Answer, Done, Look, Op, Request, given_back};
@@ -80,6 +83,57 @@ impl Engine for Arc<Redis> {
 
     fn is_held_back(&self, name: &str) -> bool {
         self.config.quarantine && self.link.held_back(&self.full_name(name)).is_some()
+    }
+}
+
+impl Serving for Arc<Redis> {
+    fn id(&self) -> &str {
+        &self.uuid
+    }
+
+    fn supports(&self, kind: &str) -> Result<()> {
+        kinds::name_of(kind).map(drop)
+    }
+
+    fn is_idle(&self) -> bool {
+        self.holds(|holds| holds.is_empty())
+    }
+
+    fn depart(&self, name: &Arc<str>) -> Departure {
+        Redis::depart(self, name)
+    }
+
+    fn gates(&self) -> Arc<Gates> {
+        self.gates.clone()
+    }
+
+    fn run(&self) -> Work {
+        Redis::run(self)
+    }
+
+    fn end(&self) {
+        Redis::end(self);
+    }
+
+    fn end_waits(&self) {
+        Redis::end_waits(self);
+    }
+
+    fn tell_closed(&self) -> Vec<Claim> {
+        Redis::tell_closed(self)
+    }
+
+    fn wind_up(&self, held: Vec<Claim>) -> Work {
+        let redis = self.clone();
+        boxed(async move { Redis::wind_up(&redis, held).await })
+    }
+
+    fn cut(&self) {
+        self.link.close();
+    }
+
+    fn closed_error(&self) -> Error {
+        Redis::closed_error(self)
     }
 }
 

@@ -31,6 +31,9 @@ pub enum LostReason {
     Partitioned = 6,
     /// The client sent no renewal in time: this process, or the whole machine, stood still.
     Paused = 7,
+    /// The session by which the client held the lock is over: its connection broke, an administrator ended it, or the
+    /// server restarted. Only systems with sessions have this.
+    SessionEnded = 8,
 }
 
 impl LostReason {
@@ -44,6 +47,7 @@ impl LostReason {
             LostReason::ServerLostData => "server lost its data",
             LostReason::Partitioned => "partitioned",
             LostReason::Paused => "process was paused",
+            LostReason::SessionEnded => "session ended",
         }
     }
 }

@@ -59,7 +59,7 @@ fn java_has_the_cores_reasons_with_their_words_in_the_order_of_their_numbers() {
     let constants = REASON.lines().map(str::trim).filter_map(|line| line.strip_suffix([',', ';'])?.strip_suffix("\")"));
     let words = constants.filter_map(|constant| Some(constant.split_once("(\"")?.1)).collect::<Vec<_>>();
     use LostReason::*;
-    let all = [Expired, TakenOver, Deleted, Closed, ServerLostData, Partitioned, Paused];
+    let all = [Expired, TakenOver, Deleted, Closed, ServerLostData, Partitioned, Paused, SessionEnded];
     assert_eq!(words, all.map(LostReason::name));
     assert_eq!(all.map(|reason| reason as usize), std::array::from_fn(|index| index + 1));
 }

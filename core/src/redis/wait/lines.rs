@@ -349,7 +349,7 @@ impl Lines {
         let Some(open) = self.lines.get_mut(key) else { return false };
         let to = waiter.seat.clone().map(|seat| (waiter.target.claim.owner, seat));
         open.last = Handed { to, barged: None };
-        waiter.seat.is_some() && open.line.turn_lasts(GRACE, now)
+        waiter.seat.is_some() && open.line.is_in_turn(GRACE, now)
     }
 
     /// Takes the lock back from a waiter whose thread has not come for it: gives its owner. `owner`: that of the running
@@ -357,7 +357,7 @@ impl Lines {
     pub fn take_back(&mut self, key: &LineKey, owner: i64, now: Instant) -> Option<(i64, Answer, Box<dyn Offer>)> {
         let open = self.lines.get_mut(key)?;
         // As for the heir of a release.
-        if open.line.pace.is_doubted() || open.line.waits(owner) || !open.line.turn_lasts(Duration::ZERO, now) {
+        if open.line.pace.is_doubted() || open.line.waits(owner) || !open.line.is_in_turn(Duration::ZERO, now) {
             return None;
         }
         let (heir, seat) = open.last.to.clone()?;

@@ -449,7 +449,7 @@ impl World {
     pub fn barge(&mut self, owner: i64) -> bool {
         let Some((heir, number)) = self.asleep else { return false };
         let may = self.line.as_ref().is_some_and(|line| {
-            !line.pace.is_doubted() && !line.waits(owner) && line.turn_lasts(Duration::ZERO, self.now)
+            !line.pace.is_doubted() && !line.waits(owner) && line.is_in_turn(Duration::ZERO, self.now)
         });
         let claim = self.claim(owner);
         let field = self.holds.field(&self.claims[heir.owner as usize]);

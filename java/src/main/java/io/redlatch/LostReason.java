@@ -16,7 +16,9 @@ public enum LostReason {
     /** No renewal was answered while the lease lasted. */
     PARTITIONED("partitioned"),
     /** The process or its machine stood still, so that no renewal was sent in time. */
-    PAUSED("process was paused");
+    PAUSED("process was paused"),
+    /** The session of a server of SQL that held it is over: the connection broke, an administrator or the server ended it. */
+    SESSION_ENDED("session ended");
 
     private final String word;
 

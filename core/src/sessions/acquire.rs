@@ -1,0 +1,165 @@
+//! An acquire: through the grip that the client has, or in the line of its key.
+
+use std::sync::Arc;
+
+use tokio::sync::oneshot;
+use tokio::time::{sleep, sleep_until};
+
+use crate::base::clock::Instant;
+use crate::base::jitter::jitter;
+use crate::engine::line::Place;
+use crate::request::error::{Error, Result};
+use crate::request::{Answer, Done, Request};
+use crate::sessions::driver::{Bond, Key};
+use crate::sessions::grips::Heir;
+use crate::sessions::waiter::{Patience, Waiter};
+use crate::sessions::{After, Sessions, State};
+
+/// The longest pause between two tries to meet the server.
+const PAUSE: std::time::Duration = std::time::Duration::from_millis(100);
+
+/// Begins an acquire. `Some`: it has its answer already, for the caller's `done`.
+pub fn begin(sessions: &Arc<Sessions>, ticket: u64, request: &Request, done: Done) -> Option<(Done, Result<Answer>)> {
+    let traits = match sessions.kind(request.kind) {
+        Ok(traits) => traits,
+        Err(error) => return Some((done, Err(error))),
+    };
+    let waiter = Waiter::new(sessions, traits, ticket, request, done);
+    match sessions.driver.key(&waiter.claim.name) {
+        Some(key) => enter(waiter, &key),
+        None => {
+            let (cancel, cancelled) = oneshot::channel();
+            sessions.work(|state| state.meeting.insert(ticket, cancel));
+            drop(sessions.io.spawn(meet(sessions.clone(), waiter, cancelled)));
+            None
+        }
+    }
+}
+
+/// Meets the server, and then begins anew: the keys of names depend on it.
+async fn meet(sessions: Arc<Sessions>, waiter: Waiter, mut cancelled: oneshot::Receiver<()>) {
+    let begun = Instant::now();
+    let deadline = waiter.deadline().unwrap_or(Instant::NEVER);
+    let retry_for = waiter.retry_for;
+    let met = loop {
+        let met = tokio::select! {
+            biased;
+            met = sessions.driver.meet() => met,
+            _ = &mut cancelled => Err(Error::Cancelled),
+            () = sleep_until(deadline.into()) => Err(Error::unavailable(sessions.config.server(), "is silent", true)),
+        };
+        let now = Instant::now();
+        let goes_on = sessions.config.retries_absent && now < deadline && now < begun + retry_for;
+        match met {
+            Err(error) if error.is_for_now() && goes_on => sleep(PAUSE.mul_f64(jitter())).await,
+            met => break met,
+        }
+    };
+    sessions.work(|state| state.meeting.remove(&waiter.caller.ticket));
+    match (met, sessions.driver.key(&waiter.claim.name)) {
+        (Ok(()), Some(key)) => {
+            if let Some((done, answer)) = enter(waiter, &key) {
+                done(answer);
+            }
+        }
+        (Ok(()), None) => waiter.answer(Err(Error::Cancelled)),
+        (Err(error), _) => {
+            let error = if error.is_for_now() { waiter.unanswered(Some(error)) } else { error };
+            waiter.answer(Err(error));
+        }
+    }
+}
+
+fn enter(waiter: Waiter, key: &Key) -> Option<(Done, Result<Answer>)> {
+    let sessions = waiter.caller.sessions.clone();
+    let entry = sessions.work(|state| state.enter(waiter, key, Instant::now()));
+    entry.map(|(waiter, answer)| {
+        waiter.say(&answer);
+        (waiter.caller.take(), answer)
+    })
+}
+
+impl State {
+    /// A waiter comes. `Some`: it has its answer already.
+    fn enter(&mut self, waiter: Waiter, key: &Key, now: Instant) -> Option<(Waiter, Result<Answer>)> {
+        if self.closed {
+            return Some((waiter, Err(Error::Cancelled)));
+        }
+        self.refresh(key, now);
+        let owner = waiter.claim.owner;
+        let place = |waiter: Waiter| Place {
+            id: waiter.caller.ticket,
+            deadline: waiter.deadline(),
+            joined: now,
+            wants: 1,
+            number: 0,
+            owner,
+            waiter,
+        };
+        if self.grips.holder(key) == Some(owner) {
+            if !waiter.traits.reentrant {
+                let error = waiter.already_held();
+                return Some((waiter, Err(error)));
+            }
+            let token = if waiter.traits.fenced { self.grips.token(key) } else { Some(0) };
+            if let (Some(token), Some(bond)) = (token, self.grips.bond(key)) {
+                let answer = self.grant(&waiter, key, bond, token, now);
+                return Some((waiter, answer));
+            }
+            self.waits.insert(waiter.caller.ticket, key.clone());
+            self.grips.join_more(key, place(waiter));
+        } else if waiter.patience == Patience::Once && self.grips.is_refused(key) {
+            return Some((waiter, Ok(Answer::not_now())));
+        } else {
+            self.waits.insert(waiter.caller.ticket, key.clone());
+            self.grips.join(key, place(waiter), now);
+        }
+        self.poke(key);
+        None
+    }
+
+    /// Ends the holds of a key whose time is over.
+    fn refresh(&mut self, key: &Key, now: Instant) {
+        self.expire_bonds(now);
+        for number in self.grips.holds(key) {
+            let _ = self.holds.look(number, now);
+        }
+        let ended = self.settle();
+        self.told.extend(ended);
+    }
+
+    /// Notes a hold of an owner through the client's grip.
+    pub fn grant(&mut self, waiter: &Waiter, key: &Key, bond: Bond, token: i64, now: Instant) -> Result<Answer> {
+        let Some(answered) = self.bonds.last_answer(bond) else { return Ok(Answer::not_now()) };
+        // A lease of one's own is kept by this client; the session's counts from the last sign of life.
+        let sent = if waiter.lease.is_some() { now } else { answered };
+        let number = self.holds.taken(&waiter.claim, || None, waiter.lease, bond, sent, now);
+        if token != 0 {
+            self.holds.fence(number, token, 0, waiter.lease.unwrap_or_default());
+        }
+        self.keys.insert(number, key.clone());
+        self.grips.held(key, number);
+        let items = if token != 0 { vec![token] } else { Vec::new() };
+        Ok(Answer { done: true, number: number as i64, items, ..Answer::default() })
+    }
+
+    /// Gives the grip to its heirs, if there are any and the turn allows it. Tells whether one has it now.
+    pub fn pass_on(&mut self, key: &Key, now: Instant) -> bool {
+        let heirs = self.grips.heirs(key, now);
+        let mut has_holder = false;
+        for Heir { place, bond, token } in heirs {
+            let waiter = place.waiter;
+            self.waits.remove(&waiter.caller.ticket);
+            let answer = match has_holder && !waiter.traits.reentrant {
+                true => Err(waiter.already_held()),
+                false => self.grant(&waiter, key, bond, token, now),
+            };
+            has_holder |= answer.as_ref().is_ok_and(|answer| answer.done);
+            self.after.push(After::Grant(waiter, answer));
+        }
+        if !has_holder && self.grips.settle_holder(key) {
+            self.poke(key);
+        }
+        has_holder
+    }
+}

@@ -1,0 +1,117 @@
+//! A system that keeps for a client what one of its sessions takes, for as long as that session lasts. The rest of this room
+//! knows no more of any such system.
+
+use std::sync::Arc;
+
+use crate::base::clock::Instant;
+use crate::base::tasks::Work;
+use crate::engine::traits::Traits;
+use crate::request::error::{Error, LostReason, Result};
+
+/// The text by which the server tells locks apart: two names with one key are one lock, in this process too.
+pub type Key = Arc<str>;
+
+/// The number of what dies as one: a connection of SQL, a session or a lease of other systems. A client never uses a
+/// number again.
+pub type Bond = u64;
+
+/// What a client has at the server for one key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grip {
+    pub key: Key,
+    pub bond: Bond,
+}
+
+/// The outcome of a call that asks for a grip.
+#[derive(Debug)]
+pub enum Took {
+    /// The client has it. The server has answered a sign of life of the bond since, which the driver has told.
+    Yes { bond: Bond },
+    /// Another client has it, by the server's answer to a call sent then.
+    Busy { sent: Instant },
+    /// The server has no room for one more connection that waits.
+    NoRoom,
+    /// No server answered, or the session has ended, and with it what it may have taken.
+    Failed(Error),
+}
+
+/// The outcome of a call that gives a grip back.
+#[derive(Debug)]
+pub enum Gone {
+    /// The key is free for any client.
+    Freed,
+    /// Another client has the key, by the answer to a call sent then.
+    Taken { sent: Instant },
+    /// The server has given the key to the same bond again.
+    Again,
+    /// The bond has ended, and the grip with it.
+    Ended,
+}
+
+/// The server's own words about a key.
+#[derive(Debug, Default)]
+pub struct Seen {
+    pub is_taken: bool,
+    /// The latest fencing token; 0: there was none.
+    pub token: i64,
+}
+
+/// What a driver tells unasked.
+#[derive(Debug)]
+pub enum News {
+    Opened {
+        bond: Bond,
+        sent: Instant,
+    },
+    /// The server has answered a call of the bond that was sent then.
+    Answered {
+        bond: Bond,
+        sent: Instant,
+    },
+    Ended {
+        bond: Bond,
+        reason: LostReason,
+    },
+}
+
+/// Hears the news. It is called on the I/O thread, and must never block.
+pub type Hear = Box<dyn Fn(News) + Send + Sync>;
+
+/// Only the I/O thread runs the futures of a driver. They are boxed, so that one copy of the machine serves all drivers.
+pub trait Driver: Send + Sync {
+    /// The kinds of lock that the system has.
+    fn kinds(&self) -> &'static [Traits];
+    /// The name of the system, for messages.
+    fn system(&self) -> &'static str;
+    /// Sets the listener, once.
+    fn listen(&self, hear: Hear);
+    /// The key of a name. `None`: the client has met no server yet, and servers differ.
+    fn key(&self, name: &str) -> Option<Key>;
+    /// Meets the server.
+    fn meet(&self) -> Work<Result<()>>;
+    /// Takes the key if it is free. The caller has no grip of it and no other call about it under way.
+    fn take(&self, key: &Key) -> Work<Took>;
+    /// Waits in the server's queue until the key is the client's, or for a while. `None`: every connection for that is in
+    /// use.
+    fn stand(&self, key: &Key) -> Option<Work<Took>>;
+    /// Ends such a wait: [`Driver::stand`] has its outcome soon.
+    fn leave(&self, key: &Key) -> Work;
+    /// Gives a grip back; `again`: and takes the key anew if no client waits for it in the server's queue.
+    fn let_go(&self, grip: &Grip, again: bool) -> Work<Gone>;
+    /// Draws so many numbers, greater than all before for this key: gives the first.
+    fn fence(&self, grip: &Grip, count: i64) -> Work<Result<i64>>;
+    /// Asks the server for a sign of life of a bond. The answer comes as news.
+    fn renew(&self, bond: Bond);
+    /// Looks who has the key; `fenced`: and at its latest token.
+    fn look(&self, key: &Key, fenced: bool) -> Work<Result<Seen>>;
+    /// Takes the key away from another client. Tells whether one had it.
+    fn evict(&self, key: &Key) -> Work<Result<bool>>;
+    /// Asks the server for a sign of life.
+    fn ping(&self) -> Work<Result<()>>;
+    /// Ends a bond: the client believes in it no longer.
+    fn drop_bond(&self, bond: Bond);
+    /// Ends all bonds, and returns when the server knows.
+    fn close(&self) -> Work;
+    /// Ends all bonds without a word to the server.
+    fn cut(&self);
+}

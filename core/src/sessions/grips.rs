@@ -1,0 +1,536 @@
+//! The grips of a client, and the owners that hold through them or wait for them. An owner holds a lock *through* the
+//! client's grip of its key: inside the process the lock is handed on without a call, for the time of a turn. A state
+//! machine without I/O: the caller brings the time and the outcomes of calls. `W` is the value that the caller needs to answer a
+//! waiter.
+
+use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
+use std::time::Duration;
+
+use foldhash::fast::RandomState;
+use smallvec::SmallVec;
+
+use crate::base::clock::Instant;
+use crate::engine::line::{Line, Place, Returned};
+use crate::engine::word::{AN_ANSWER, Word};
+use crate::sessions::driver::{Bond, Key};
+
+#[cfg(test)]
+mod model;
+
+/// The longest time for which an answer that the key is taken counts.
+const TAKEN: Duration = Duration::from_secs(30);
+/// The first and the longest delay between two tries of a line for which no connection can wait.
+const FIRST_DELAY: Duration = Duration::from_millis(8);
+const LONGEST_DELAY: Duration = Duration::from_millis(250);
+/// The pause before a failed call is tried again.
+const AGAIN: Duration = Duration::from_millis(50);
+/// The most numbers to draw at once: in a turn of the usual time no more waiters get the lock.
+const MOST_NUMBERS: i64 = 1000;
+
+/// A waiter's wishes that matter to the line.
+pub trait Wish {
+    /// It waits for the end of one try, and no longer.
+    fn is_once(&self) -> bool;
+    /// Its hold has a fencing token.
+    fn is_fenced(&self) -> bool;
+}
+
+/// The next thing that the task of a key must do.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Take the key if it is free.
+    Take,
+    /// Wait in the server's queue.
+    Stand,
+    /// End that wait: no waiter is left.
+    Leave,
+    /// Give the grip back; `again`: for waiters of this client it takes its next turn at once.
+    LetGo {
+        bond: Bond,
+        again: bool,
+    },
+    /// Draw so many fencing tokens.
+    Fence {
+        bond: Bond,
+        count: i64,
+    },
+    /// Ask whether the key is taken: a waiter needs to know.
+    Look,
+    /// Give the grip to the heirs, see [`Grips::heirs`].
+    Grant,
+    Sleep(Instant),
+    /// Nothing is left to do.
+    End,
+}
+
+/// A waiter that has the lock now.
+pub struct Heir<W> {
+    pub place: Place<W>,
+    pub bond: Bond,
+    /// 0: its hold has none.
+    pub token: i64,
+}
+
+/// The call about a key that is under way. There is at most one, beside a look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Doing {
+    Take,
+    Stand,
+    LetGo,
+    Fence,
+}
+
+enum Hand {
+    /// The client has no grip of the key.
+    Empty,
+    Ours(Ours),
+}
+
+struct Ours {
+    bond: Bond,
+    /// The time at which the server gave the grip: a turn counts from it.
+    since: Instant,
+    holder: Option<Holder>,
+    /// The head of the line may have it. Else the grip was released, and the turn decides.
+    is_for_head: bool,
+    /// Drawn tokens.
+    tokens: Range<i64>,
+}
+
+struct Holder {
+    owner: i64,
+    holds: SmallVec<[u64; 1]>,
+}
+
+struct Grip<W> {
+    line: Line<W>,
+    /// Waiters that hold the lock already and want one hold more, with a token.
+    more: VecDeque<Place<W>>,
+    hand: Hand,
+    doing: Option<Doing>,
+    is_looking: bool,
+    /// The end of the wait in the server's queue was asked for.
+    is_leaving: bool,
+    /// The last proof that the key is taken.
+    word: Option<Word>,
+    /// A waiter has no such proof: the line must ask for one by then.
+    ask_by: Option<Instant>,
+    /// The client makes no try before.
+    until: Instant,
+    /// The next try waits in the server's queue.
+    stands: bool,
+    delay: Duration,
+}
+
+pub struct Grips<W> {
+    grips: HashMap<Key, Grip<W>, RandomState>,
+    /// The time for which the lock is handed on inside, from the time of the grip on.
+    turn: Duration,
+}
+
+impl<W: Wish> Grip<W> {
+    fn new(turn: Duration, now: Instant) -> Self {
+        let mut line = Line::new(false, now);
+        line.turn = turn;
+        Grip {
+            line,
+            more: VecDeque::new(),
+            hand: Hand::Empty,
+            doing: None,
+            is_looking: false,
+            is_leaving: false,
+            word: None,
+            ask_by: None,
+            until: now,
+            stands: false,
+            delay: FIRST_DELAY,
+        }
+    }
+
+    fn ours(&mut self) -> Option<&mut Ours> {
+        match &mut self.hand {
+            Hand::Ours(ours) => Some(ours),
+            Hand::Empty => None,
+        }
+    }
+
+    fn holder(&self) -> Option<&Holder> {
+        match &self.hand {
+            Hand::Ours(Ours { holder, .. }) => holder.as_ref(),
+            Hand::Empty => None,
+        }
+    }
+
+    fn is_free(&self) -> bool {
+        matches!(&self.hand, Hand::Ours(Ours { holder: None, .. }))
+    }
+
+    /// Takes the head out of the line.
+    fn take_head(&mut self, now: Instant) -> Option<Place<W>> {
+        match self.hand {
+            // The lock was released inside: a turn has its bounds.
+            Hand::Ours(Ours { holder: None, is_for_head: false, since, .. }) => drop(self.line.pass(since, now)?),
+            _ => drop(self.line.take_head(now)?),
+        }
+        match self.line.returned() {
+            Returned::Wants(place) | Returned::Cancelled(place) => Some(place),
+            Returned::Late => None,
+        }
+    }
+
+    fn step(&mut self, now: Instant) -> Step {
+        let waits = self.line.has_waiters();
+        if let Some(doing) = self.doing {
+            let asks = self.ask_by.filter(|_| doing == Doing::Stand && !self.is_looking);
+            return match doing {
+                Doing::Stand if !waits && !self.is_leaving => Step::Leave,
+                _ if asks.is_some_and(|by| by <= now) => Step::Look,
+                _ => self.sleep(asks, now),
+            };
+        }
+        match &mut self.hand {
+            Hand::Empty if !waits => Step::End,
+            Hand::Empty if self.until > now => self.sleep(Some(self.until), now),
+            Hand::Empty if self.stands => Step::Stand,
+            Hand::Empty => Step::Take,
+            Hand::Ours(Ours { holder: Some(_), tokens, bond, .. }) => match self.more.len() as i64 {
+                0 if waits => self.sleep(None, now),
+                0 => Step::End,
+                _ if !tokens.is_empty() => Step::Grant,
+                count => Step::Fence { bond: *bond, count: count.min(MOST_NUMBERS) },
+            },
+            Hand::Ours(ours) if !waits || !(ours.is_for_head || self.line.turn_lasts(ours.since, now)) => {
+                Step::LetGo { bond: ours.bond, again: waits }
+            }
+            Hand::Ours(ours) => {
+                let wants_token = self.line.first().is_some_and(|place| place.waiter.is_fenced());
+                match wants_token && ours.tokens.is_empty() {
+                    true => {
+                        let count = (self.line.waiting() as i64).min(MOST_NUMBERS);
+                        Step::Fence { bond: ours.bond, count }
+                    }
+                    false => Step::Grant,
+                }
+            }
+        }
+    }
+
+    fn sleep(&self, until: Option<Instant>, now: Instant) -> Step {
+        let ends = [until, self.line.deadline()].into_iter().flatten();
+        Step::Sleep(ends.fold(now + Duration::from_secs(60), Instant::min))
+    }
+
+    /// Notes proof that the key is taken.
+    fn told(&mut self, now: Instant) {
+        self.word = Some(Word::taken_for(TAKEN, now));
+        self.ask_by = None;
+    }
+
+    /// Tells whether a waiter that came at `came` knows that another owner has the key.
+    fn is_taken(&self, came: Instant, now: Instant) -> bool {
+        self.holder().is_some() || self.word.is_some_and(|word| word.stands(came, now))
+    }
+}
+
+impl<W: Wish> Grips<W> {
+    pub fn new(turn: Duration) -> Self {
+        Grips { grips: HashMap::default(), turn }
+    }
+
+    /// The owner that holds the lock through this client's grip.
+    pub fn holder(&self, key: &Key) -> Option<i64> {
+        self.grips.get(key)?.holder().map(|holder| holder.owner)
+    }
+
+    /// The numbers of the holds through the grip of this key.
+    pub fn holds(&self, key: &Key) -> SmallVec<[u64; 1]> {
+        self.grips.get(key).and_then(Grip::holder).map(|holder| holder.holds.clone()).unwrap_or_default()
+    }
+
+    pub fn bond(&self, key: &Key) -> Option<Bond> {
+        match &self.grips.get(key)?.hand {
+            Hand::Ours(ours) => Some(ours.bond),
+            Hand::Empty => None,
+        }
+    }
+
+    /// Tells whether a newcomer that does not wait finds the lock taken, without a question to the server.
+    pub fn is_refused(&self, key: &Key) -> bool {
+        self.grips.get(key).is_some_and(|grip| {
+            grip.holder().is_some() || grip.line.has_waiters() || (grip.doing == Some(Doing::Stand) && !grip.is_leaving)
+        })
+    }
+
+    /// Tells whether the last owner's grip is still the client's.
+    pub fn is_given_back(&self, key: &Key) -> bool {
+        self.grips.get(key).is_none_or(|grip| !grip.is_free())
+    }
+
+    /// Tells whether a call still goes on for waiters that have all gone: the key may be the client's for a moment.
+    pub fn is_ending(&self, key: &Key) -> bool {
+        self.grips.get(key).is_some_and(|grip| {
+            let is_under_way = grip.doing.is_some() || grip.is_free();
+            is_under_way && grip.holder().is_none() && !grip.line.has_waiters()
+        })
+    }
+
+    /// A waiter joins the line.
+    pub fn join(&mut self, key: &Key, place: Place<W>, now: Instant) {
+        let turn = self.turn;
+        let grip = self.grips.entry(key.clone()).or_insert_with(|| Grip::new(turn, now));
+        if let Some(deadline) = place.deadline.filter(|_| !grip.is_taken(now, now)) {
+            let wait = deadline.saturating_duration_since(now);
+            let latest = now + wait.saturating_sub(AN_ANSWER).min(wait / 2);
+            grip.ask_by = Some(grip.ask_by.map_or(latest, |by| by.min(latest)));
+        }
+        grip.line.join(place);
+    }
+
+    /// A waiter that holds the lock asks for one hold more, with a token.
+    pub fn join_more(&mut self, key: &Key, place: Place<W>) {
+        if let Some(grip) = self.grips.get_mut(key) {
+            grip.more.push_back(place);
+        }
+    }
+
+    /// A waiter gives up.
+    pub fn leave(&mut self, key: &Key, id: u64) -> Option<W> {
+        let grip = self.grips.get_mut(key)?;
+        let more = grip.more.iter().position(|place| place.id == id).and_then(|at| grip.more.remove(at));
+        more.or_else(|| grip.line.leave(id)).map(|place| place.waiter)
+    }
+
+    /// All waiters, for the end of the client.
+    pub fn take_waiters(&mut self) -> Vec<W> {
+        let all = self.grips.values_mut().flat_map(|grip| {
+            let mut places = grip.line.take_all_since(Instant::NEVER);
+            places.extend(grip.more.drain(..));
+            places
+        });
+        all.map(|place| place.waiter).collect()
+    }
+
+    /// Takes out the waiters whose time has run out; true: the server has said meanwhile that the lock is taken.
+    pub fn expired(&mut self, key: &Key, now: Instant) -> Vec<(W, bool)> {
+        let Some(grip) = self.grips.get_mut(key) else { return Vec::new() };
+        let late = grip.line.expired(now);
+        late.into_iter()
+            .map(|place| (grip.is_taken(place.joined, now), place))
+            .map(|(taken, place)| (place.waiter, taken))
+            .collect()
+    }
+
+    /// The next step of the key's task, which begins it.
+    pub fn step(&mut self, key: &Key, now: Instant) -> Step {
+        let Some(grip) = self.grips.get_mut(key) else { return Step::End };
+        let step = grip.step(now);
+        match &step {
+            Step::Take => grip.doing = Some(Doing::Take),
+            Step::Stand => {
+                grip.doing = Some(Doing::Stand);
+                grip.is_leaving = false;
+            }
+            Step::LetGo { .. } => {
+                grip.doing = Some(Doing::LetGo);
+                grip.line.end_turn();
+            }
+            Step::Fence { .. } => grip.doing = Some(Doing::Fence),
+            Step::Leave => grip.is_leaving = true,
+            Step::Look => grip.is_looking = true,
+            Step::End if matches!(grip.hand, Hand::Empty) => drop(self.grips.remove(key)),
+            Step::Grant | Step::Sleep(_) | Step::End => {}
+        }
+        step
+    }
+
+    /// Gives the grip to the heirs, if the client has it and the turn allows it: to the head of the line with its owner's
+    /// other waiters, or to waiters of the holder.
+    pub fn heirs(&mut self, key: &Key, now: Instant) -> Vec<Heir<W>> {
+        let Some(grip) = self.grips.get_mut(key) else { return Vec::new() };
+        if grip.doing.is_some() || grip.step(now) != Step::Grant {
+            return Vec::new();
+        }
+        let mut places = Vec::new();
+        if grip.is_free() {
+            let Some(head) = grip.take_head(now) else { return Vec::new() };
+            let twins = grip.line.take_twins(head.owner);
+            let owner = head.owner;
+            places.push(head);
+            places.extend(twins);
+            let Some(ours) = grip.ours() else { return Vec::new() };
+            ours.holder = Some(Holder { owner, holds: SmallVec::new() });
+            ours.is_for_head = false;
+        } else {
+            places.extend(grip.more.drain(..));
+        }
+        let mut heirs = Vec::new();
+        for place in places {
+            let Some(ours) = grip.ours() else { break };
+            let bond = ours.bond;
+            match place.waiter.is_fenced() {
+                true => match ours.tokens.next() {
+                    Some(token) => heirs.push(Heir { place, bond, token }),
+                    None => grip.more.push_back(place),
+                },
+                false => heirs.push(Heir { place, bond, token: 0 }),
+            }
+        }
+        heirs
+    }
+
+    /// Draws a token for one hold more of the holder. `None`: the server must draw it.
+    pub fn token(&mut self, key: &Key) -> Option<i64> {
+        self.grips.get_mut(key)?.ours()?.tokens.next()
+    }
+
+    /// Notes a hold of the holder.
+    pub fn held(&mut self, key: &Key, number: u64) {
+        if let Some(Hand::Ours(Ours { holder: Some(holder), .. })) = self.grips.get_mut(key).map(|grip| &mut grip.hand)
+        {
+            holder.holds.push(number);
+        }
+    }
+
+    /// Notes the end of a hold, by a release or a loss. True: it was the last one, and the grip is free for the next.
+    pub fn let_go(&mut self, key: &Key, number: u64) -> bool {
+        let Some(ours) = self.grips.get_mut(key).and_then(Grip::ours) else { return false };
+        let Some(holder) = &mut ours.holder else { return false };
+        holder.holds.retain(|held| *held != number);
+        self.settle_holder(key)
+    }
+
+    /// Frees a grip whose holder has no hold. True: it did.
+    pub fn settle_holder(&mut self, key: &Key) -> bool {
+        let Some(grip) = self.grips.get_mut(key) else { return false };
+        let Some(ours) = grip.ours() else { return false };
+        let is_last = ours.holder.as_ref().is_some_and(|holder| holder.holds.is_empty());
+        if is_last {
+            ours.holder = None;
+            ours.is_for_head = false;
+            // Its owner's waiters for one hold more wait like any other.
+            for place in std::mem::take(&mut grip.more) {
+                grip.line.join(place);
+            }
+        }
+        is_last
+    }
+
+    /// The server has given the client the key.
+    pub fn took(&mut self, key: &Key, bond: Bond, now: Instant) {
+        let Some(grip) = self.grips.get_mut(key) else { return };
+        grip.doing = None;
+        grip.hand = Hand::Ours(Ours { bond, since: now, holder: None, is_for_head: true, tokens: 0..0 });
+        grip.stands = false;
+        grip.delay = FIRST_DELAY;
+        grip.told(now);
+    }
+
+    /// Another client has the key, by the answer to a call sent at `sent`. Gives the waiter that waits no longer.
+    pub fn busy(&mut self, key: &Key, sent: Instant, now: Instant) -> Option<W> {
+        let grip = self.grips.get_mut(key)?;
+        grip.doing = None;
+        grip.hand = Hand::Empty;
+        grip.told(now);
+        grip.stands = true;
+        grip.until = now;
+        let is_answered = grip.line.first().is_some_and(|place| place.waiter.is_once() && place.joined <= sent);
+        if is_answered { grip.take_head(now).map(|place| place.waiter) } else { None }
+    }
+
+    /// No connection is free to wait in the server's queue: the line tries again later.
+    pub fn no_room(&mut self, key: &Key, jitter: f64, now: Instant) {
+        let Some(grip) = self.grips.get_mut(key) else { return };
+        grip.doing = None;
+        grip.stands = false;
+        grip.until = now + grip.delay.mul_f64(1.0 - jitter / 4.0);
+        grip.delay = (grip.delay * 2).min(LONGEST_DELAY);
+    }
+
+    /// A call has failed: the client has no grip, and tries again after a pause.
+    pub fn failed(&mut self, key: &Key, now: Instant) {
+        let Some(grip) = self.grips.get_mut(key) else { return };
+        grip.doing = None;
+        grip.hand = Hand::Empty;
+        grip.stands = false;
+        grip.until = now + AGAIN;
+        grip.word.iter_mut().for_each(|word| word.end(now));
+    }
+
+    /// Takes out the waiters that have waited since before `then`; true: the server has said that the lock is taken.
+    pub fn take_waiting_since(&mut self, key: &Key, then: Instant) -> Vec<Place<W>> {
+        let Some(grip) = self.grips.get_mut(key) else { return Vec::new() };
+        let mut places = grip.line.take_all_since(then);
+        let (more, left): (VecDeque<_>, _) = grip.more.drain(..).partition(|place| place.joined <= then);
+        grip.more = left;
+        places.extend(more);
+        places
+    }
+
+    /// The server has taken the grip back, and has not given it again.
+    pub fn freed(&mut self, key: &Key, now: Instant) {
+        let Some(grip) = self.grips.get_mut(key) else { return };
+        grip.doing = None;
+        grip.hand = Hand::Empty;
+        grip.until = now;
+    }
+
+    /// The server has drawn `count` tokens from `first` on.
+    pub fn fenced(&mut self, key: &Key, first: i64, count: i64) {
+        let Some(grip) = self.grips.get_mut(key) else { return };
+        grip.doing = None;
+        if let Some(ours) = grip.ours() {
+            ours.tokens = first..first + count;
+        }
+    }
+
+    /// The server could not draw tokens: the waiters that want one get that error, and the grip goes on.
+    pub fn not_fenced(&mut self, key: &Key) -> Vec<W> {
+        let Some(grip) = self.grips.get_mut(key) else { return Vec::new() };
+        grip.doing = None;
+        let (fenced, others): (Vec<_>, Vec<_>) =
+            grip.line.take_all_since(Instant::NEVER).into_iter().partition(|place| place.waiter.is_fenced());
+        others.into_iter().for_each(|place| grip.line.join(place));
+        fenced.into_iter().chain(grip.more.drain(..)).map(|place| place.waiter).collect()
+    }
+
+    /// The server has said whether the key is taken; `None`: it has not answered.
+    pub fn looked(&mut self, key: &Key, is_taken: Option<bool>, now: Instant) {
+        let Some(grip) = self.grips.get_mut(key) else { return };
+        grip.is_looking = false;
+        grip.ask_by = None;
+        if is_taken == Some(true) {
+            grip.told(now);
+        }
+    }
+
+    /// A bond has ended, and with it the grip of this key. Gives the holds through it.
+    pub fn ended(&mut self, key: &Key, bond: Bond, now: Instant) -> SmallVec<[u64; 1]> {
+        let Some(grip) = self.grips.get_mut(key) else { return SmallVec::new() };
+        match std::mem::replace(&mut grip.hand, Hand::Empty) {
+            Hand::Ours(ours) if ours.bond == bond => {
+                for place in std::mem::take(&mut grip.more) {
+                    grip.line.join(place);
+                }
+                grip.until = now;
+                ours.holder.map(|holder| holder.holds).unwrap_or_default()
+            }
+            hand => {
+                grip.hand = hand;
+                SmallVec::new()
+            }
+        }
+    }
+
+    /// Forgets a key whose task has died: gives its waiters.
+    pub fn forget(&mut self, key: &Key) -> Vec<W> {
+        let Some(grip) = self.grips.remove(key) else { return Vec::new() };
+        grip.line.into_waiters().chain(grip.more.into_iter().map(|place| place.waiter)).collect()
+    }
+
+    /// Tells whether the client has no grip and no waiter.
+    #[cfg(test)]
+    pub fn is_empty(&self) -> bool {
+        self.grips.is_empty()
+    }
+}

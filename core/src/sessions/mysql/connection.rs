@@ -1,0 +1,290 @@
+//! One connection: a session of the server, and what it has locked. A task drives it; it sends statements one after the other
+//! without waiting for answers, and reads all the time.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::{Notify, oneshot, watch};
+use tokio::time::{sleep_until, timeout};
+
+use crate::base::clock::Instant;
+use crate::base::tasks;
+use crate::request::error::{Error, LostReason};
+use crate::sessions::driver::{Bond, Key};
+use crate::sessions::mysql::Shared;
+use crate::sessions::mysql::wire::{Answer, Refusal, Wire};
+
+/// The command of a statement, and that of the end.
+const STATEMENT: u8 = 3;
+const END: u8 = 1;
+/// The time for which the client waits until the server closes a connection that it has ended.
+const LAST: Duration = Duration::from_secs(1);
+
+/// The reason why a statement has no rows.
+#[derive(Debug)]
+pub enum Failure {
+    Refused(Refusal),
+    /// The session is over for the client.
+    Ended(Error),
+}
+
+/// The first row of an answer.
+#[derive(Debug)]
+pub struct Row(Vec<Option<Vec<u8>>>);
+
+impl Row {
+    /// The number in a column; `None`: `NULL`, or no number.
+    pub fn number(&self, at: usize) -> Option<i64> {
+        std::str::from_utf8(self.0.get(at)?.as_deref()?).ok()?.parse().ok()
+    }
+}
+
+type Came = std::result::Result<(Row, Instant), Failure>;
+
+enum Job {
+    Ask { statement: String, limit: Duration, answer: oneshot::Sender<Came> },
+    Quit,
+}
+
+pub struct Connection {
+    pub bond: Bond,
+    /// The number of the session at the server.
+    pub id: u64,
+    jobs: UnboundedSender<Job>,
+    stop: Arc<Notify>,
+    over: watch::Receiver<bool>,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    /// It is kept for waiting in the server's queue.
+    reserved: bool,
+    /// The key for which it stands in the server's queue.
+    standing: Option<Key>,
+    locks: BTreeSet<Key>,
+    /// The time at which the oldest statement without an answer was handed over.
+    waits_since: Option<Instant>,
+}
+
+impl Connection {
+    /// Starts the task of a connection that is logged in. `tag`: the lock by which the session can be found.
+    pub fn start(shared: &Arc<Shared>, wire: Wire, bond: Bond, id: u64, tag: &str, reserved: bool) -> Arc<Self> {
+        let (jobs, taken) = unbounded_channel();
+        let stop = Arc::<Notify>::default();
+        let (end, over) = watch::channel(false);
+        let state = Arc::new(Mutex::new(State { reserved, ..State::default() }));
+        let task = Task {
+            shared: shared.clone(),
+            wire,
+            bond,
+            tag: tag.to_owned(),
+            jobs: taken,
+            stop: stop.clone(),
+            state: state.clone(),
+            asked: VecDeque::new(),
+            _end: end,
+        };
+        drop(tasks::spawn(task.run()));
+        Arc::new(Connection { bond, id, jobs, stop, over, state })
+    }
+
+    /// Asks for one row, or carries out a statement without rows; `limit`: the time for the answer. Also gives the time of the
+    /// sending.
+    pub async fn ask(&self, statement: String, limit: Duration) -> Came {
+        let (answer, answered) = oneshot::channel();
+        self.state().waits_since.get_or_insert_with(Instant::now);
+        let _ = self.jobs.send(Job::Ask { statement, limit, answer });
+        answered
+            .await
+            .unwrap_or_else(|_| Err(Failure::Ended(Error::unavailable("the server", "has ended the session", false))))
+    }
+
+    /// Ends the connection without a word.
+    pub fn stop(&self) {
+        self.stop.notify_one();
+    }
+
+    /// Ends the session behind the statements under way.
+    pub fn quit(&self) {
+        let _ = self.jobs.send(Job::Quit);
+    }
+
+    /// Returns when the connection has ended.
+    pub async fn over(&self) {
+        let mut over = self.over.clone();
+        // Its task drops the other half.
+        let _ = over.wait_for(|over| *over).await;
+    }
+
+    pub fn reserve(&self, reserved: bool) {
+        self.state().reserved = reserved;
+    }
+
+    pub fn is_reserved(&self) -> bool {
+        self.state().reserved
+    }
+
+    /// Tells whether it may wait in the server's queue: it has no lock, and no statement is under way.
+    pub fn is_idle(&self) -> bool {
+        let state = self.state();
+        !state.reserved && state.locks.is_empty() && state.waits_since.is_none()
+    }
+
+    pub fn is_stuck(&self, time: Duration) -> bool {
+        self.state().waits_since.is_some_and(|since| since.elapsed() > time)
+    }
+
+    pub fn stand(&self, key: Option<Key>) {
+        self.state().standing = key;
+    }
+
+    pub fn stands_for(&self, key: &Key) -> bool {
+        self.state().standing.as_ref() == Some(key)
+    }
+
+    pub fn add(&self, key: &Key) {
+        self.state().locks.insert(key.clone());
+    }
+
+    pub fn remove(&self, key: &Key) {
+        self.state().locks.remove(key);
+    }
+
+    pub fn has_locks(&self) -> bool {
+        !self.state().locks.is_empty()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("nothing panics while it is held")
+    }
+}
+
+/// A statement that was sent.
+struct Asked {
+    sent: Instant,
+    until: Instant,
+    answer: Answer,
+    to: oneshot::Sender<Came>,
+}
+
+struct Task {
+    shared: Arc<Shared>,
+    wire: Wire,
+    bond: Bond,
+    tag: String,
+    jobs: UnboundedReceiver<Job>,
+    stop: Arc<Notify>,
+    state: Arc<Mutex<State>>,
+    asked: VecDeque<Asked>,
+    /// Its drop is the end.
+    _end: watch::Sender<bool>,
+}
+
+/// The way in which a connection has ended.
+struct Ended {
+    reason: LostReason,
+    /// The server has ended the session, too.
+    is_clean: bool,
+    cause: String,
+}
+
+impl Task {
+    async fn run(mut self) {
+        let Ended { reason, is_clean, cause } = self.serve().await;
+        // The holders hear of it before the callers of statements do.
+        self.shared.ended(self.bond, &self.tag, reason, is_clean);
+        let error = Error::unavailable(self.shared.server(), cause, false);
+        self.jobs.close();
+        let mut left: Vec<_> = self.asked.drain(..).map(|asked| asked.to).collect();
+        while let Ok(job) = self.jobs.try_recv() {
+            if let Job::Ask { answer, .. } = job {
+                left.push(answer);
+            }
+        }
+        for to in left {
+            let _ = to.send(Err(Failure::Ended(error.clone())));
+        }
+    }
+
+    async fn serve(&mut self) -> Ended {
+        let broken = |error: std::io::Error| Ended {
+            reason: LostReason::SessionEnded,
+            is_clean: false,
+            cause: format!("has ended the session ({error})"),
+        };
+        let silent = || Ended { reason: LostReason::Partitioned, is_clean: false, cause: "is silent".into() };
+        loop {
+            let until = self.asked.front().map(|asked| asked.until);
+            tokio::select! {
+                biased;
+                packet = self.wire.receive() => match packet {
+                    Ok(packet) => match self.add(&packet.content) {
+                        Ok(()) => {}
+                        Err(error) => return broken(error),
+                    },
+                    Err(error) => return broken(error),
+                },
+                () = self.stop.notified() => return silent(),
+                job = self.jobs.recv() => match job {
+                    Some(Job::Ask { statement, limit, answer }) => {
+                        let sent = Instant::now();
+                        self.asked.push_back(Asked { sent, until: sent + limit, answer: Answer::default(), to: answer });
+                        match timeout(limit, self.wire.command(STATEMENT, statement.as_bytes())).await {
+                            Ok(Ok(())) => {}
+                            Ok(Err(error)) => return broken(error),
+                            Err(_) => return silent(),
+                        }
+                    }
+                    Some(Job::Quit) | None => return self.quit().await,
+                },
+                () = sleep_until(until.unwrap_or(Instant::NEVER).into()), if until.is_some() => return silent(),
+            }
+        }
+    }
+
+    /// Adds a packet to the oldest answer that is not whole.
+    fn add(&mut self, content: &[u8]) -> std::io::Result<()> {
+        let Some(asked) = self.asked.front_mut() else {
+            // The server says why it ends the session.
+            return Err(std::io::Error::other(Refusal::new(content).message));
+        };
+        if let Some(whole) = asked.answer.add(content)? {
+            let Asked { sent, to, .. } = self.asked.pop_front().expect("it is the front");
+            let row = whole.map(|rows| (Row(rows.into_iter().next().unwrap_or_default()), sent));
+            self.state.lock().expect("nothing panics while it is held").waits_since =
+                self.asked.front().map(|asked| asked.sent);
+            let _ = to.send(row.map_err(Failure::Refused));
+        }
+        Ok(())
+    }
+
+    /// Ends the session behind the statements under way. The server has freed its locks when it closes the connection.
+    async fn quit(&mut self) -> Ended {
+        let _ = timeout(LAST, async {
+            while !self.asked.is_empty() {
+                let packet = self.wire.receive().await?;
+                self.add(&packet.content)?;
+            }
+            self.wire.command(END, &[]).await?;
+            while self.wire.receive().await.is_ok() {}
+            std::io::Result::Ok(())
+        })
+        .await;
+        Ended { reason: LostReason::Closed, is_clean: true, cause: "has ended the session".into() }
+    }
+}
+
+impl Refusal {
+    /// The error of a statement or a login: `what` it was about.
+    pub fn error(self, what: &str) -> Error {
+        let remedy = match self.code {
+            1044 | 1045 | 1698 => "; check the user, the password and its rights",
+            1049 => "; make that schema, or name another one",
+            _ => "",
+        };
+        Error::refused(what, self.code.to_string(), format!("{}{remedy}", self.message))
+    }
+}

@@ -1,0 +1,142 @@
+//! Operations that make no hold.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{sleep, timeout};
+
+use crate::base::clock::Instant;
+use crate::engine::claim::Claim;
+use crate::request::error::{Error, LostReason, Result};
+use crate::request::owner::OwnerField;
+use crate::request::{Answer, Done, Look, Request};
+use crate::sessions::Sessions;
+use crate::sessions::driver::Key;
+use crate::sessions::waiter::{Caller, Limits};
+
+/// The pause before a call that has failed is repeated.
+const PAUSE: Duration = Duration::from_millis(50);
+
+impl Sessions {
+    /// Runs an operation on the I/O thread to its end: no caller can cancel it.
+    pub fn spawn(
+        self: &Arc<Self>,
+        ticket: u64,
+        limits: Limits,
+        done: Done,
+        operation: impl Future<Output = Result<Answer>> + Send + 'static,
+    ) {
+        let caller = Caller::new(self, ticket, limits.whole(), done);
+        drop(self.io.spawn(async move { caller.answer(operation.await) }));
+    }
+
+    /// Repeats a call until the server answers, for as long as the limits allow.
+    async fn repeat<T, F: Future<Output = Result<T>>>(&self, limits: Limits, call: impl Fn() -> F) -> Result<T> {
+        let end = Instant::now() + limits.retry_for;
+        loop {
+            let silent = || Error::unavailable(self.config.server(), "is silent", true);
+            let came = timeout(limits.response, call()).await.unwrap_or_else(|_| Err(silent()));
+            match came {
+                Err(error)
+                    if error.is_for_now() && Instant::now() < end && (self.is_met() || self.config.retries_absent) =>
+                {
+                    sleep(PAUSE).await;
+                }
+                came => return came,
+            }
+        }
+    }
+
+    fn is_met(&self) -> bool {
+        self.lock().met
+    }
+
+    async fn key(&self, limits: Limits, name: &str) -> Result<Key> {
+        self.repeat(limits, || self.driver.meet()).await?;
+        self.driver.key(name).ok_or(Error::Cancelled)
+    }
+
+    pub async fn ping(self: Arc<Self>, limits: Limits) -> Result<Answer> {
+        self.repeat(limits, || self.driver.ping()).await.map(|()| Answer::done(0))
+    }
+
+    pub async fn inspect(self: Arc<Self>, limits: Limits, request: Request) -> Result<Answer> {
+        let traits = self.kind(request.kind)?;
+        let claim = Claim::new(traits.name, self.full_name(request.name), request.owner);
+        let key = self.key(limits, &claim.name).await?;
+        let seen = self.repeat(limits, || self.driver.look(&key, traits.fenced)).await?;
+        let (count, left) = self.work(|state| {
+            let now = Instant::now();
+            state.expire_bonds(now);
+            let hold = state.grips.holds(&key).last().copied();
+            let left = match hold.map(|hold| (hold, state.holds.look(hold, now))) {
+                Some((hold, Look::Held { remaining })) => Some(remaining.min(state.left(hold, now))),
+                _ => None,
+            };
+            (state.holds.count(&claim, now), left)
+        });
+        // Another client's session has no end that the server would tell.
+        let number = match (seen.is_taken, left) {
+            (false, _) => -2,
+            (true, Some(left)) => left.as_millis() as i64,
+            (true, None) => -1,
+        };
+        let mut items = vec![i64::from(count)];
+        if traits.fenced {
+            items.push(seen.token);
+        }
+        Ok(Answer { done: true, number, items, ..Answer::default() })
+    }
+
+    pub async fn force_release(self: Arc<Self>, limits: Limits, request: Request) -> Result<Answer> {
+        self.kind(request.kind)?;
+        let name = self.full_name(request.name);
+        let key = self.key(limits, &name).await?;
+        let (told, freed) = tokio::sync::oneshot::channel();
+        let mut told = Some(told);
+        // A lock of this client goes back alone: its session has other locks.
+        let is_own = self.work(|state| {
+            let now = Instant::now();
+            let mut claims: Vec<_> =
+                state.grips.holds(&key).iter().filter_map(|hold| state.holds.claim_of(*hold)).collect();
+            claims.dedup();
+            let is_held = !claims.is_empty();
+            for claim in claims {
+                state.holds.force(&claim.name, true);
+                state.holds.lost(&claim, LostReason::Deleted, now);
+            }
+            if is_held && let Some(told) = told.take() {
+                let done: Done = Box::new(move |answer| drop(told.send(answer)));
+                let mut caller = Caller::new(&self, 0, limits.whole(), done);
+                caller.number = 1;
+                state.releases.entry(key.clone()).or_default().push(caller);
+                state.poke(&key);
+            }
+            is_held
+        });
+        if is_own {
+            return freed.await.unwrap_or_else(|_| Err(self.cancelled_error()));
+        }
+        let had = self.repeat(limits, || self.driver.evict(&key)).await?;
+        Ok(Answer::done(i64::from(had)))
+    }
+
+    /// Lets a hold last for the request's lease from now on. The client itself keeps that lease: no server is asked.
+    pub fn extend(self: &Arc<Self>, request: &Request) -> Result<Answer> {
+        let traits = self.kind(request.kind)?;
+        let claim = Claim::new(traits.name, self.full_name(request.name.clone()), request.owner);
+        let lease = request.lease.unwrap_or(self.config.watchdog);
+        let not_held =
+            || Error::NotHeld { lock: claim.name.to_string(), owner: OwnerField(&self.uuid, claim.owner).to_string() };
+        self.work(|state| {
+            let now = Instant::now();
+            state.expire_bonds(now);
+            state.holds.look(request.hold, now).ensure(not_held)?;
+            if state.holds.extending(&claim, lease) {
+                state.holds.shorten(&claim, lease, now);
+            }
+            state.holds.lengthen(&claim, lease, now, now);
+            Ok(Answer::done(1))
+        })
+    }
+}

@@ -1,0 +1,83 @@
+//! A release: it hands the lock on inside this client, or gives the grip back.
+
+use std::sync::Arc;
+
+use crate::base::clock::Instant;
+use crate::engine::claim::Claim;
+use crate::engine::holds::{Lapsed, Leaving, Meant};
+use crate::request::error::{Error, Result};
+use crate::request::owner::OwnerField;
+use crate::request::{Answer, Done, Request};
+use crate::sessions::waiter::{Caller, Limits};
+use crate::sessions::{After, Sessions};
+
+/// Begins a release. `Some`: it has its answer already, for the caller's `done`.
+pub fn begin(sessions: &Arc<Sessions>, ticket: u64, request: &Request, done: Done) -> Option<(Done, Result<Answer>)> {
+    let limit = Limits::of(sessions, request).whole();
+    let claim = match sessions.kind(request.kind) {
+        Ok(traits) => Claim::new(traits.name, sessions.full_name(request.name.clone()), request.owner),
+        Err(error) => return Some((done, Err(error))),
+    };
+    let not_held =
+        || Error::NotHeld { lock: claim.name.to_string(), owner: OwnerField(&sessions.uuid, claim.owner).to_string() };
+    let Some(key) = sessions.driver.key(&claim.name) else { return Some((done, Err(not_held()))) };
+    let mut caller = Some(Caller::new(sessions, ticket, limit, done));
+    let answer = sessions.work(|state| {
+        let now = Instant::now();
+        state.expire_bonds(now);
+        let number = match Meant::from(request) {
+            Meant::Latest => 0,
+            Meant::Given(number) => number,
+            Meant::Untaken(number) => state.holds.instead_of(&claim, number),
+        };
+        let Leaving { number, leave, .. } = match state.holds.leaving(&claim, number, now) {
+            Ok(Some(leaving)) => leaving,
+            Ok(None) if state.holds.gave(number) => {
+                return Some(Err(Error::Released { lock: claim.name.to_string() }));
+            }
+            Ok(None) => return Some(Err(not_held())),
+            Err(Lapsed { loss, .. }) => return Some(Err(Error::Lost(loss))),
+        };
+        state.holds.released(&claim, number, leave == 0, now);
+        state.keys.remove(&number);
+        if !state.grips.let_go(&key, number) {
+            return Some(Ok(Answer::done(leave.into())));
+        }
+        if state.pass_on(&key, now) {
+            return Some(Ok(Answer::done(0)));
+        }
+        let caller = caller.take().expect("it has no answer yet");
+        state.releases.entry(key.clone()).or_default().push(caller);
+        state.poke(&key);
+        None
+    });
+    Some((caller?.take(), answer?))
+}
+
+impl crate::sessions::State {
+    /// Answers the releases of a key whose grip has gone.
+    pub fn answer_releases(&mut self, key: &crate::sessions::driver::Key) {
+        if self.grips.is_given_back(key) {
+            for caller in self.releases.remove(key).into_iter().flatten() {
+                let number = caller.number;
+                self.after.push(After::Tell(caller, Ok(Answer::done(number))));
+            }
+        }
+    }
+
+    /// Answers the releases of a key that have waited for the server long enough. It goes on without them.
+    pub fn give_up_releases(&mut self, key: &crate::sessions::driver::Key, now: Instant) -> Option<Instant> {
+        let callers = self.releases.get_mut(key)?;
+        let late: Vec<_> = callers.extract_if(.., |caller| caller.until <= now).collect();
+        let next = callers.iter().map(|caller| caller.until).min();
+        if callers.is_empty() {
+            self.releases.remove(key);
+        }
+        for caller in late {
+            let server = caller.sessions.config.server();
+            let error = Error::unavailable(server, "has not answered a release; the lock ends with its session", true);
+            self.after.push(After::Tell(caller, Err(error)));
+        }
+        next
+    }
+}

@@ -1,0 +1,66 @@
+//! The locks of MySQL and MariaDB, on a real server.
+
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use redlatch::ffi::{Answer, Border, Op, Request};
+use redlatch::{Client, Error};
+use redlatch_tests::{Mariadb, PATIENCE};
+
+mod bad_input;
+mod cancelling;
+mod faults;
+mod groups;
+mod handing_on;
+mod interop;
+mod table;
+mod waiters;
+
+/// A client of the server, with these options.
+fn client(server: &Mariadb, options: &str) -> Client {
+    Client::connect(&format!("{}?{options}", server.url())).expect("a good URL")
+}
+
+/// Begins to wait.
+fn wait(client: &Client, request: Request) -> Waiting {
+    let (sender, answer) = mpsc::channel();
+    let ticket = client.ticket();
+    client.submit(ticket, request, move |result| drop(sender.send(result)));
+    Waiting { client: client.clone(), ticket, answer }
+}
+
+/// A request without an answer yet.
+struct Waiting {
+    client: Client,
+    ticket: u64,
+    answer: mpsc::Receiver<Result<Answer, Error>>,
+}
+
+impl Waiting {
+    fn cancel(&self) {
+        self.client.cancel(self.ticket);
+    }
+
+    fn is_waiting(&self) -> bool {
+        matches!(self.answer.try_recv(), Err(mpsc::TryRecvError::Empty))
+    }
+
+    /// Waits for the answer.
+    fn within(self, time: Duration) -> Result<Answer, Error> {
+        self.answer.recv_timeout(time).unwrap_or_else(|e| panic!("no answer within {time:?}: {e}"))
+    }
+}
+
+fn acquire(kind: &'static str, name: &str, owner: i64, wait: Option<Duration>) -> Request {
+    Request { wait, ..Request::new(Op::Acquire, kind, name, owner) }
+}
+
+/// Waits for a state that must come.
+#[track_caller]
+fn eventually(mut it_is_so: impl FnMut() -> bool) {
+    let end = Instant::now() + PATIENCE;
+    while !it_is_so() {
+        assert!(Instant::now() < end, "it did not come about within {PATIENCE:?}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
