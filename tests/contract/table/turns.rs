@@ -379,6 +379,27 @@ promises! {
                 scope.spawn(|| client.cancel(tickets[round % 3]));
             });
             for answer in answers {
+    /// The line that has heard of it ends before the next waiter comes.
+    fn a_message_outlasts_the_line_that_heard_it(row) of |kind| is_inside(kind); {
+        let (client, _) = through(row);
+        let mut view = row.view();
+        // From now on the watchdog has no question before the first renewal.
+        eventually(|| view.tells());
+        let next = row.wait(&client, 3, None);
+        let before = scripts(&mut view);
+        let channel = view.channels("*").pop().expect("the line listens");
+        view.command::<i64>(&["PUBLISH", &channel, "0"]);
+        eventually(|| scripts(&mut view) > before);
+        next.cancel();
+        assert!(matches!(next.within(PATIENCE), Err(Error::Cancelled)));
+        eventually(|| view.channels("*").is_empty());
+        let (_, is_inside) = pass(row, &client, 2, 4);
+        assert!(!is_inside, "the server has not answered since");
+        assert_eq!(fields(row, &client), ["4"]);
+        row.give(&client, 4);
+        eventually(|| row.is_clean());
+    }
+
                 assert!(matches!(answer, Ok(()) | Err(Error::Cancelled)), "{answer:?}");
             }
             assert!(row.try_for(&row.b, 9, PATIENCE).is_some(), "round {round}: it is not free");

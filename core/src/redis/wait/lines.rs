@@ -209,7 +209,7 @@ impl Lines {
         let late = late.into_iter().map(|place| open.in_vain(place, now)).collect();
         let step = open.line.step(now);
         match step {
-            Step::End => drop(self.lines.remove(key)),
+            Step::End => self.lines.remove(key).into_iter().for_each(|open| open.leave_doubt()),
             Step::Sleep(until) => open.armed = until,
             Step::Listen | Step::Try | Step::TryFitting | Step::Leave => {
                 open.armed = open.line.deadline().unwrap_or(now + Duration::from_secs(60))
@@ -326,6 +326,13 @@ impl OpenLine {
             false => Err(target.unanswered(self.trouble.clone())),
         };
         (place.waiter, end)
+    }
+
+    /// Leaves the line's doubt to the holds, at the end of the line: the next line has heard of nothing.
+    fn leave_doubt(self) {
+        if self.line.pace.is_doubted() {
+            self.target.redis.holds(|holds| holds.doubt(&self.target.claim.name));
+        }
     }
 
     /// The result of a wait that ended with an error.

@@ -457,9 +457,14 @@ impl World {
         self.answer(late);
         match step {
             Step::End => {
-                (self.line, self.server.listens, self.server.unheard) = (None, false, 0);
-                // The doubt was the line's.
-                self.book.doubted = None;
+                if self.line.take().is_some_and(|line| line.pace.is_doubted()) {
+                    self.holds.doubt(NAME);
+                }
+                (self.server.listens, self.server.unheard) = (false, 0);
+                // The line's doubt is now one about the holds.
+                if self.book.doubted.take().is_some() {
+                    self.book.suspect();
+                }
             }
             Step::Listen if !self.working => {
                 self.server.listens = true;
