@@ -46,7 +46,7 @@ fn pass(row: &Row, client: &Client, from: i64, to: i64) -> (Answer, bool) {
 }
 
 /// A client with a long turn, of which owner 2 holds the lock through the grip of owner 1. Gives the holder's answer.
-fn through(row: &Row) -> (Client, Answer) {
+pub fn through(row: &Row) -> (Client, Answer) {
     let client = row.client(LONG);
     let heir = through_grip(row, &client);
     (client, heir)
@@ -379,6 +379,27 @@ promises! {
         eventually(|| row.is_clean());
     }
 
+    /// The line that has heard of it ends before the next waiter comes.
+    fn a_message_outlasts_the_line_that_heard_it(row) of |kind| is_inside(kind); {
+        let (client, _) = through(row);
+        let mut view = row.view();
+        // From now on the watchdog has no question before the first renewal.
+        eventually(|| view.tells());
+        let next = row.wait(&client, 3, None);
+        let before = scripts(&mut view);
+        let channel = view.channels("*").pop().expect("the line listens");
+        view.command::<i64>(&["PUBLISH", &channel, "0"]);
+        eventually(|| scripts(&mut view) > before);
+        next.cancel();
+        assert!(matches!(next.within(PATIENCE), Err(Error::Cancelled)));
+        eventually(|| view.channels("*").is_empty());
+        let (_, is_inside) = pass(row, &client, 2, 4);
+        assert!(!is_inside, "the server has not answered since");
+        assert_eq!(fields(row, &client), ["4"]);
+        row.give(&client, 4);
+        eventually(|| row.is_clean());
+    }
+
     fn the_loss_of_a_grip_is_the_holders_of_the_moment(row) of |kind| is_inside(kind); {
         for forces in [None, Some(true), Some(false)] {
             let row = &Row::of(row.traits.name);
@@ -427,27 +448,6 @@ promises! {
                 scope.spawn(|| client.cancel(tickets[round % 3]));
             });
             for answer in answers {
-    /// The line that has heard of it ends before the next waiter comes.
-    fn a_message_outlasts_the_line_that_heard_it(row) of |kind| is_inside(kind); {
-        let (client, _) = through(row);
-        let mut view = row.view();
-        // From now on the watchdog has no question before the first renewal.
-        eventually(|| view.tells());
-        let next = row.wait(&client, 3, None);
-        let before = scripts(&mut view);
-        let channel = view.channels("*").pop().expect("the line listens");
-        view.command::<i64>(&["PUBLISH", &channel, "0"]);
-        eventually(|| scripts(&mut view) > before);
-        next.cancel();
-        assert!(matches!(next.within(PATIENCE), Err(Error::Cancelled)));
-        eventually(|| view.channels("*").is_empty());
-        let (_, is_inside) = pass(row, &client, 2, 4);
-        assert!(!is_inside, "the server has not answered since");
-        assert_eq!(fields(row, &client), ["4"]);
-        row.give(&client, 4);
-        eventually(|| row.is_clean());
-    }
-
                 assert!(matches!(answer, Ok(()) | Err(Error::Cancelled)), "{answer:?}");
             }
             assert!(row.try_for(&row.b, 9, PATIENCE).is_some(), "round {round}: it is not free");

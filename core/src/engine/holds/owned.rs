@@ -229,13 +229,14 @@ impl Holds {
         owned.filter(has).map(|owned| owned.claim.owner).collect()
     }
 
-    /// Tells whether an owner holds a lock of that name by another kind than this claim's.
-    pub fn has_by_another_kind(&self, claim: &Claim, now: Instant) -> bool {
-        let has = |owned: &Owned| {
+    /// The time since which the owner holds a lock of that name by another kind than this claim's, if it does.
+    pub fn by_another_kind(&self, claim: &Claim, now: Instant) -> Option<Instant> {
+        let has = |owned: &&Owned| {
             let is_its = owned.claim.owner == claim.owner && owned.claim.kind != claim.kind;
             is_its && owned.live() > 0 && owned.deadline > now
         };
-        self.names.get(&claim.name).is_some_and(|sharers| sharers.keys.iter().any(|key| has(&self.owned[*key])))
+        let owned = self.names.get(&claim.name)?.keys.iter().map(|key| &self.owned[*key]);
+        owned.filter(has).map(|owned| owned.acquired).max()
     }
 
     /// Notes that the server has nothing of this owner any more.

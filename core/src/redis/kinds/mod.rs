@@ -100,6 +100,14 @@ pub struct Traits {
     pub(crate) form: &'static str,
 }
 
+impl Traits {
+    /// The other kinds of locks with owners whose keys have the same form: a name may be of several of them.
+    pub(crate) fn sharers(&self) -> impl Iterator<Item = &'static KindRow> {
+        let Traits { name, form, held, .. } = *self;
+        ALL.iter().filter(move |row| held && row.traits.held && row.traits.form == form && row.traits.name != name)
+    }
+}
+
 /// The way in which the waiters of one client wait for one lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queue {

@@ -14,7 +14,6 @@ use crate::engine::holds::Leaving;
 use crate::engine::holds::grip::{HandOn, Inherited};
 use crate::engine::line::Line;
 use crate::redis::kinds::reply::Reply;
-use crate::redis::kinds::{ALL, KindRow};
 use crate::redis::link::Sent;
 use crate::redis::target::{Attempt, InFlight, Target};
 use crate::redis::wait::acquire::once_more;
@@ -91,11 +90,8 @@ impl Pass {
             incarnation: redis.link.incarnation(),
         };
         // The same owner may ask for the same key by another kind.
-        let same_form = |kind: &&KindRow| {
-            kind.traits.held && kind.traits.form == to.row.traits.form && kind.traits.name != to.claim.kind
-        };
         let is_quiet = |field: i64| {
-            let calls = ALL.iter().filter(same_form);
+            let calls = to.row.traits.sharers();
             !redis.wakes.is_suspect(name)
                 && redis.gates.are_quiet(calls.map(|kind| Claim::new(kind.traits.name, name.clone(), field)))
         };
