@@ -13,6 +13,7 @@ mod leases;
 mod row;
 mod turns;
 mod twins;
+mod two_kinds;
 mod waiting;
 
 /// A promise, and the condition on a kind's traits that calls for it.

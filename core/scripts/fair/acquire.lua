@@ -30,8 +30,11 @@ if refusal then return refusal end
 local held = look('HEXISTS', lock, owner)
 if held == 1 then
   if again == '0' and tonumber(want) > 1 then return {-3} end
+  -- It stood in the queue before it got the lock by another kind.
+  local stood = redis.call('ZSCORE', deadlines, owner)
   if redis.call('PTTL', lock) < tonumber(lease) then redis.call('PEXPIRE', lock, lease) end
   redis.call('HSET', lock, owner, want)
+  if stood then remove(queue, deadlines, seen, owner) end
   return {1}
 end
 if type(held) == 'table' then return other_kind(lock) end

@@ -105,7 +105,7 @@ impl Redis {
             if ended.loss.is_some() {
                 // A waiter behind a lost hold must not wait for a pass.
                 let kinds::KindRow { traits, .. } = kinds::find(ended.claim.kind).expect("it was acquired");
-                let key = lines::key(&ended.claim, traits.queue);
+                let key = lines::key(&ended.claim, traits);
                 let redis = self.clone();
                 self.io.spawn(async move {
                     redis.lines().change(&key, Instant::now(), |line| line.pace.hurry(Instant::now()))

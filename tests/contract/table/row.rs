@@ -1,10 +1,10 @@
 //! One kind on a server of its own, with two clients.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use redlatch::ffi::kinds::{ALL, Kind, Traits};
+use redlatch::ffi::kinds::{ALL, Kind, KindRow, Traits};
 use redlatch::ffi::{Answer, Border, Op, Request};
 use redlatch::{Client, Error};
 use redlatch_tests::{Server, View, kinds};
@@ -14,7 +14,7 @@ use crate::eventually;
 pub struct Row {
     pub traits: &'static Traits,
     kind: &'static dyn Kind,
-    pub server: Server,
+    pub server: Arc<Server>,
     pub a: Client,
     pub b: Client,
     /// The waiters that are known to wait, by channel and client.
@@ -24,17 +24,30 @@ pub struct Row {
 /// The key of the lock of every row.
 const KEY: &str = "n";
 
+fn find(kind: &str) -> &'static KindRow {
+    ALL.iter().find(|row| row.traits.name == kind).expect("there is such a kind")
+}
+
 impl Row {
     pub fn new(traits: &'static Traits, kind: &'static dyn Kind) -> Self {
-        let server = Server::start();
+        Row::on(Arc::new(Server::start()), traits, kind)
+    }
+
+    fn on(server: Arc<Server>, traits: &'static Traits, kind: &'static dyn Kind) -> Self {
         let client = || Client::connect(&server.url()).expect("a good URL");
         Row { traits, kind, a: client(), b: client(), server, waiting: Mutex::default() }
     }
 
     /// The row of the kind of that name.
     pub fn of(kind: &str) -> Self {
-        let row = ALL.iter().find(|row| row.traits.name == kind).expect("there is such a kind");
+        let row = find(kind);
         Row::new(&row.traits, row.kind)
+    }
+
+    /// The row of the kind of that name on the same server.
+    pub fn by(&self, kind: &str) -> Self {
+        let row = find(kind);
+        Row::on(self.server.clone(), &row.traits, row.kind)
     }
 
     pub fn view(&self) -> View {
@@ -114,14 +127,10 @@ impl Row {
 
     /// Begins to wait, and returns once the server has heard of the waiter.
     pub fn wait(&self, client: &Client, owner: i64, wait: Option<Duration>) -> Waiting {
-        let (sender, answer) = mpsc::channel();
         let mut view = self.view();
         let before = scripts(&mut view);
-        let ticket = client.ticket();
         let channel = self.kind.wake(&self.name(), &format!("{}:{owner}", client.id())).channel;
-        client.submit(ticket, Request { wait, ..self.request(Op::Acquire, owner) }, move |result| {
-            drop(sender.send(result))
-        });
+        let begun = self.begin(client, owner, wait);
         let mut waiting = self.waiting.lock().expect("nothing panics while it is held");
         // A waiter behind others of its client is in line when `submit` returns. The first of each client listens, or
         // tries.
@@ -130,6 +139,16 @@ impl Row {
         eventually(|| match &channel {
             Some(channel) => view.listeners(channel) >= clients,
             None => !first || scripts(&mut view) > before,
+        });
+        begun
+    }
+
+    /// Begins to wait.
+    pub fn begin(&self, client: &Client, owner: i64, wait: Option<Duration>) -> Waiting {
+        let (sender, answer) = mpsc::channel();
+        let ticket = client.ticket();
+        client.submit(ticket, Request { wait, ..self.request(Op::Acquire, owner) }, move |result| {
+            drop(sender.send(result))
         });
         Waiting { client: client.clone(), ticket, answer }
     }

@@ -46,7 +46,7 @@ fn pass(row: &Row, client: &Client, from: i64, to: i64) -> (Answer, bool) {
 }
 
 /// A client with a long turn, of which owner 2 holds the lock through the grip of owner 1. Gives the holder's answer.
-fn through(row: &Row) -> (Client, Answer) {
+pub fn through(row: &Row) -> (Client, Answer) {
     let client = row.client(LONG);
     let heir = through_grip(row, &client);
     (client, heir)
@@ -81,6 +81,12 @@ fn fields(row: &Row, client: &Client) -> Vec<String> {
     let own = format!("{}:", client.id());
     let fields = row.view().hgetall("n").into_keys().filter_map(|field| Some(field.strip_prefix(&own)?.to_owned()));
     fields.map(|field| field.trim_end_matches(":write").to_owned()).collect()
+}
+
+/// Has the server know the script of a release: the first call of it runs at once.
+fn know_releases(row: &Row) {
+    row.take(&row.b, 9);
+    row.give(&row.b, 9);
 }
 
 /// Each of these owners waits, and releases on the thread that tells it that it has the lock. Gives the order.
@@ -262,6 +268,48 @@ promises! {
         eventually(|| row.view().pttl("n") < hour.as_millis() as i64 / 2);
     }
 
+    /// The call that puts the holder's own field there is carried out, and no answer comes before the hold is over.
+    fn the_own_field_of_a_holder_through_another_owners_grip_does_not_outlast_it(row) of |kind| is_inside(kind); {
+        let proxy = Proxy::start(&row.server);
+        let options = format!("{LONG}&watchdog=1&response_timeout=0.3&retry_for=0");
+        let client = Client::connect(&format!("{}?{options}", row.server.url_at(proxy.port()))).expect("a good URL");
+        know_releases(row);
+        let heir = through_grip(row, &client);
+        let mut view = row.view();
+        proxy.lose_reply_to(&format!("{}:2", client.id()));
+        client.run_blocking(row.request(Op::Acquire, 2)).expect_err("no answer comes");
+        proxy.refuse();
+        proxy.cut();
+        assert_eq!(fields(row, &client), ["2"]);
+        // As a later copy does: the time of the watchdog begins anew.
+        assert!(view.command::<bool>(&["PEXPIRE", "n", "3600000"]), "the key has ended");
+        eventually(|| !is_held(&client, &heir));
+        let told = row.try_give(&client, 2);
+        assert!(matches!(told, Err(Error::Lost(_) | Error::Unavailable { .. })), "{told:?}");
+        proxy.accept();
+        eventually(|| !view.exists("n"));
+    }
+
+    /// As above, and the client ends before the answer.
+    fn a_client_that_closes_while_a_holder_takes_a_grip_frees_the_lock(row) of |kind| is_inside(kind); {
+        let proxy = Proxy::start(&row.server);
+        let options = format!("{LONG}&response_timeout=2&retry_for=0");
+        let client = Client::connect(&format!("{}?{options}", row.server.url_at(proxy.port()))).expect("a good URL");
+        know_releases(row);
+        through_grip(row, &client);
+        proxy.lose_reply_to(&format!("{}:2", client.id()));
+        client.run_blocking(row.request(Op::Acquire, 2)).expect_err("no answer comes");
+        proxy.refuse();
+        proxy.cut();
+        assert_eq!(fields(row, &client), ["2"]);
+        std::thread::scope(|scope| {
+            scope.spawn(|| client.close_blocking(Holds::Release));
+            eventually(|| client.is_closed());
+            proxy.accept();
+        });
+        assert!(!row.view().exists("n"), "it is not free");
+    }
+
     fn handing_a_lock_on_makes_it_last_no_longer(row) of |kind| is_inside(kind); {
         let client = row.client("turn=60&watchdog=20");
         row.take(&client, 1);
@@ -328,6 +376,27 @@ promises! {
         assert!(next.within(PATIENCE).expect("answered").done);
         assert_eq!(fields(row, &client), ["3"]);
         row.give(&client, 3);
+        eventually(|| row.is_clean());
+    }
+
+    /// The line that has heard of it ends before the next waiter comes.
+    fn a_message_outlasts_the_line_that_heard_it(row) of |kind| is_inside(kind); {
+        let (client, _) = through(row);
+        let mut view = row.view();
+        // From now on the watchdog has no question before the first renewal.
+        eventually(|| view.tells());
+        let next = row.wait(&client, 3, None);
+        let before = scripts(&mut view);
+        let channel = view.channels("*").pop().expect("the line listens");
+        view.command::<i64>(&["PUBLISH", &channel, "0"]);
+        eventually(|| scripts(&mut view) > before);
+        next.cancel();
+        assert!(matches!(next.within(PATIENCE), Err(Error::Cancelled)));
+        eventually(|| view.channels("*").is_empty());
+        let (_, is_inside) = pass(row, &client, 2, 4);
+        assert!(!is_inside, "the server has not answered since");
+        assert_eq!(fields(row, &client), ["4"]);
+        row.give(&client, 4);
         eventually(|| row.is_clean());
     }
 

@@ -41,10 +41,16 @@ impl Holds {
     }
 
     fn check(&mut self, key: usize, at: Instant, now: Instant) {
-        let owned = &mut self.owned[key];
-        (owned.suspected, owned.unsure) = (true, true);
-        owned.void_spare();
+        self.owned[key].doubt();
         self.check_by(key, at, now);
+    }
+
+    /// Notes that a lock of that name may be another client's, as a message says. The server decides about the next heir:
+    /// the watchdog need not hurry.
+    pub fn doubt(&mut self, name: &str) {
+        for key in self.names.get(name).into_iter().flat_map(|sharers| &sharers.keys) {
+            self.owned[*key].doubt();
+        }
     }
 
     /// Notes that a call of this client may have changed a key. The server does not report that to the client, nor any

@@ -164,13 +164,27 @@ impl Holds {
         self.of(claim).filter(|owned| owned.live() > 0).map(|owned| owned.deadline)
     }
 
-    /// Notes that the server keeps the holds of this claim under its own field, for the watchdog's lease after a call sent
-    /// at `sent`.
-    pub fn gripped(&mut self, claim: &Claim, sent: Instant, now: Instant) {
-        if let Some(key) = self.claims.get(claim).copied().filter(|key| self.owned[*key].live() > 0) {
-            self.owned[key].field = claim.owner;
-            self.lengthen(claim, self.watchdog, sent, now);
+    /// The end of the time for which the client believes in the holds of this claim, or would if it had not ended.
+    pub fn end_of(&self, claim: &Claim) -> Option<Instant> {
+        self.of(claim).map(|owned| owned.deadline)
+    }
+
+    /// Notes that the server has put the field of this claim in the place of `grip`, for the watchdog's lease after a call
+    /// sent at `sent`. False: no hold is left for which it should keep that.
+    pub fn gripped(&mut self, claim: &Claim, grip: i64, sent: Instant, now: Instant) -> bool {
+        let Some(key) = self.claims.get(claim).copied() else { return false };
+        self.expire(key, now);
+        let owned = &mut self.owned[key];
+        if owned.field != grip {
+            return false;
         }
+        owned.field = claim.owner;
+        if owned.live() > 0 {
+            self.lengthen(claim, self.watchdog, sent, now);
+            return true;
+        }
+        owned.outlasts = true;
+        owned.holds.iter().any(|hold| hold.abandoned)
     }
 }
 

@@ -229,6 +229,16 @@ impl Holds {
         owned.filter(has).map(|owned| owned.claim.owner).collect()
     }
 
+    /// The time since which the owner holds a lock of that name by another kind than this claim's, if it does.
+    pub fn by_another_kind(&self, claim: &Claim, now: Instant) -> Option<Instant> {
+        let has = |owned: &&Owned| {
+            let is_its = owned.claim.owner == claim.owner && owned.claim.kind != claim.kind;
+            is_its && owned.live() > 0 && owned.deadline > now
+        };
+        let owned = self.names.get(&claim.name)?.keys.iter().map(|key| &self.owned[*key]);
+        owned.filter(has).map(|owned| owned.acquired).max()
+    }
+
     /// Notes that the server has nothing of this owner any more.
     pub fn freed(&mut self, claim: &Claim) {
         let Some(key) = self.claims.get(claim) else { return };
@@ -327,14 +337,15 @@ impl Owned {
         }
     }
 
+    /// Notes a change of the key. Another client may have drawn newer tokens.
+    pub fn doubt(&mut self) {
+        (self.suspected, self.unsure) = (true, true);
+        self.tokens.iter_mut().for_each(|tokens| tokens.spare = 0..0);
+    }
+
     /// Draws the token of an heir inside this client.
     pub fn spare_token(&mut self) -> Option<i64> {
         self.tokens.as_mut()?.spare.next()
-    }
-
-    /// Drops the tokens for heirs inside this client: another client may have drawn newer ones.
-    pub fn void_spare(&mut self) {
-        self.tokens.iter_mut().for_each(|tokens| tokens.spare = 0..0);
     }
 
     pub fn is_renewed(&self) -> bool {

@@ -86,6 +86,14 @@ pub struct KindRow {
     pub kind: &'static dyn Kind,
 }
 
+impl KindRow {
+    /// The other kinds of locks with owners whose keys have the same form: a name may be of several of them.
+    pub(crate) fn sharers(&self) -> impl Iterator<Item = &'static KindRow> {
+        let Traits { name, form, held, .. } = self.traits;
+        ALL.iter().filter(move |row| held && row.traits.held && row.traits.form == form && row.traits.name != name)
+    }
+}
+
 impl Debug for KindRow {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("KindRow").field("traits", &self.traits).finish_non_exhaustive()

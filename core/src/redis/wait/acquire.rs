@@ -53,7 +53,11 @@ pub fn start(waiter: Waiter, inside: Duration) -> Option<Result<Answer>> {
     match redis.link.run_direct(&call, limits) {
         None => beside_others(waiter, entry, call, now),
         Some(Outcome::Reply(reply)) => match target.acquired(&call, reply, waiter.renewed, now) {
-            Ok(Some(Attempt::Taken(taken))) if !redis.is_closed() => return waiter.answer_here(taken),
+            Ok(Some(Attempt::Taken(taken))) if !redis.is_closed() => {
+                let twins = redis.lines().take_twins(&target, Instant::now());
+                once_more(twins);
+                return waiter.answer_here(taken);
+            }
             Ok(Some(Attempt::Taken(taken))) => {
                 drop(entry);
                 hand_out(target, taken, Some((waiter, true)));
@@ -63,7 +67,7 @@ pub fn start(waiter: Waiter, inside: Duration) -> Option<Result<Answer>> {
             }
             Ok(Some(Attempt::Busy(busy))) => {
                 // The order matters: the end of the owner's former wait would give the place in the queue up.
-                join(waiter, busy);
+                join(waiter, busy, now);
                 drop(entry);
             }
             Err(error) => return waiter.refuse(error),
@@ -136,7 +140,7 @@ impl First for FirstTry {
                 let acquired = waiter.target.acquired(&call, reply, waiter.renewed, sent).transpose();
                 drop(entry);
                 match acquired {
-                    Some(tried) => end(waiter, tried),
+                    Some(tried) => end(waiter, tried, since),
                     None => go_on(waiter, None, since),
                 }
             }
@@ -157,10 +161,9 @@ fn stand_in_line(mut waiter: Waiter) -> Option<Waiter> {
     // This may find that a hold has ended, which the program is told of: no line is locked meanwhile.
     let count = target.count();
     let mut lines = target.redis.lines();
-    let near = match count {
-        0 => Some(target.is_near(now)),
-        _ => None,
-    };
+    // Inside the lines: an owner that gets the lock after this look finds its waiter there.
+    let has_it = count > 0 || target.by_another_kind(now).is_some();
+    let near = (!has_it).then(|| target.is_near(now));
     let has_a_line = lines.is_waited_in(&key, now) && (lines.is_taken(&key, now) || !is_short(&waiter, now));
     match near {
         Some(near) if near || has_a_line => {
@@ -169,7 +172,7 @@ fn stand_in_line(mut waiter: Waiter) -> Option<Waiter> {
             started(&target, joined);
             None
         }
-        // An owner that has the lock takes it once more at once.
+        // An owner that has the lock takes it once more at once, by any kind: those in line wait for that owner.
         _ => {
             waiter.heard = lines.has(&key).then(|| target.heard()).flatten();
             Some(waiter)
@@ -183,12 +186,16 @@ fn is_short(waiter: &Waiter, now: Instant) -> bool {
     waiter.patience.deadline().is_some_and(|deadline| deadline < now + AN_ANSWER)
 }
 
-/// Joins the line after a try that found the lock busy.
-fn join(waiter: Waiter, busy: Busy) {
+/// Joins the line after a try since `since` that found the lock busy.
+fn join(waiter: Waiter, busy: Busy, since: Instant) {
     let target = waiter.target.clone();
     let now = Instant::now();
     let joined = {
         let mut lines = target.redis.lines();
+        if target.is_let_in_since(since, now) {
+            drop(lines);
+            return once_more(vec![waiter]);
+        }
         let met = match target.is_near(now) {
             true => Obstacle::Near,
             // The line listened all the while: a second try would find the same.
@@ -238,26 +245,30 @@ fn go_on(waiter: Waiter, first: Option<InFlight>, since: Instant) {
     redis.spawn(async move {
         // The time limit of a single try counts from its beginning. A caller that waits has its own deadline, or none.
         let once = waiter.patience == Patience::Once;
-        let since = if once { since } else { Instant::now() };
-        let retry = target.retry_limits_since(since, waiter.patience.deadline());
+        let counts_from = if once { since } else { Instant::now() };
+        let retry = target.retry_limits_since(counts_from, waiter.patience.deadline());
         if once && first.is_none() {
             let _ = timeout_at(retry.give_up.into(), target.redis.departures.over(target.departs_as())).await;
         }
         let tried = target.acquire(waiter.renewed, retry, first).await;
-        end(waiter, tried);
+        end(waiter, tried, since);
     });
 }
 
-/// Ends an acquire whose try ran out of its caller's sight.
-fn end(waiter: Waiter, tried: Result<Attempt>) {
+/// Ends an acquire whose try, since `since`, ran out of its caller's sight.
+fn end(waiter: Waiter, tried: Result<Attempt>, since: Instant) {
     let target = waiter.target.clone();
     let late = waiter.patience.is_over(Instant::now());
     match tried {
         Ok(Attempt::Taken(taken)) => {
-            let cancelled = target.redis.lines().is_cancelled(waiter.ticket);
+            let (cancelled, twins) = {
+                let mut lines = target.redis.lines();
+                (lines.is_cancelled(waiter.ticket), lines.take_twins(&target, Instant::now()))
+            };
+            once_more(twins);
             hand_out(target, taken, Some((waiter, cancelled)));
         }
-        Ok(Attempt::Busy(busy)) if !late => join(waiter, busy),
+        Ok(Attempt::Busy(busy)) if !late => join(waiter, busy, since),
         Ok(_) => {
             target.leave_behind();
             waiter.answer(Ok(Answer::not_now()));

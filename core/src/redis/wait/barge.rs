@@ -6,9 +6,8 @@ use crate::base::clock::Instant;
 use crate::engine::claim::Claim;
 use crate::engine::holds::grip::{HandOn, Inherited};
 use crate::engine::pace::Obstacle;
-use crate::redis::kinds::{ALL, KindRow};
 use crate::redis::target::Target;
-use crate::redis::wait::acquire::started;
+use crate::redis::wait::acquire::{once_more, started};
 use crate::redis::wait::lines::{Patience, Waiter};
 use crate::request::Answer;
 use crate::request::seat::Offer;
@@ -30,9 +29,13 @@ pub fn barge(waiter: &Waiter) -> Option<Answer> {
         return None;
     };
     offer.missed();
-    let mut lines = redis.lines();
-    lines.change(&key, now, |line| line.pace.near(Some(until - now), now));
-    lines.barged(&key, now);
+    let twins = {
+        let mut lines = redis.lines();
+        lines.change(&key, now, |line| line.pace.near(Some(until - now), now));
+        lines.barged(&key, now);
+        lines.take_twins(target, now)
+    };
+    once_more(twins);
     Some(answer)
 }
 
@@ -71,11 +74,8 @@ impl Target {
         let fenced = self.row.traits.fenced;
         let hand_on = HandOn { from, number, to: &self.claim, fenced, incarnation: redis.link.incarnation() };
         // The same owner may ask for the same key by another kind.
-        let same_form = |kind: &&KindRow| {
-            kind.traits.held && kind.traits.form == self.row.traits.form && kind.traits.name != self.claim.kind
-        };
         let is_quiet = |field: i64| {
-            let calls = ALL.iter().filter(same_form);
+            let calls = self.row.sharers();
             !redis.wakes.is_suspect(name)
                 && redis.gates.are_quiet(calls.map(|kind| Claim::new(kind.traits.name, name.clone(), field)))
         };

@@ -160,12 +160,17 @@ fn finish(redis: &Arc<Redis>, key: &LineKey, did: StepResult, since: Instant, pr
             hand_out(*target, taken, returned);
         }
         StepResult::Tried(target, _, Ok(Attempt::Busy(busy))) => {
+            // This comes first: an owner that gets the lock later finds its waiter in the line.
             let cancelled = redis.lines().change(key, now, |line| {
                 line.busy(busy, proven, now);
                 line.placed = target.queues();
                 line.put_back()
             });
             answer_cancelled(cancelled.flatten().map(|place| place.waiter));
+            if target.is_let_in_since(since, Instant::now()) {
+                let twins = redis.lines().take_twins_of(key, &target, now);
+                once_more(twins);
+            }
         }
         StepResult::Tried(target, _, Err(error)) if !target.is_as_patient_as_client() || is_of_one(&error) => {
             // The other waiters have other time limits, or do not hold the lock, or get a try of their own.

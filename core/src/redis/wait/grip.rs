@@ -1,6 +1,8 @@
 //! The holder of a lock that was handed on inside this client holds it through the grip of another owner, see
 //! [`crate::engine::holds::grip`]. Before it asks the server about the lock, the server puts its own field in that place.
 
+use std::time::Duration;
+
 use tokio::time::sleep_until;
 
 use crate::base::clock::Instant;
@@ -15,6 +17,9 @@ use crate::redis::settle::{RetryLimits, Settled, Unsettled, after, settle};
 use crate::redis::target::{Attempt, Target};
 use crate::request::error::Result;
 
+/// The longest sleep of a waiter behind a hold of another kind that only this client knows.
+const UNTOLD: Duration = Duration::from_secs(1);
+
 impl Target {
     /// See [`crate::engine::holds::Holds::tangle`]. Another owner's hold only begins or ends to be one while no call of
     /// this owner is under way.
@@ -28,16 +33,19 @@ impl Target {
         self.count() > 0 || self.tangle().is_some()
     }
 
-    /// Makes way for an acquire whose caller has the right to send. `Some`: its answer, because another owner of this
-    /// client has the lock.
-    pub async fn untangle(&self, retry: RetryLimits) -> Result<Option<Attempt>> {
+    /// Makes way for an acquire that has the right to send, and gives that back. `Err`: the answer of the acquire, because
+    /// another owner of this client has the lock.
+    pub async fn untangle(&self, mut entry: Entry, retry: RetryLimits) -> Result<std::result::Result<Entry, Attempt>> {
         while let Some(tangle) = self.tangle() {
-            if tangle.holder.owner != self.claim.owner {
-                return Ok(Some(Attempt::busy(Some(tangle.left))));
+            let Tangle { holder, left } = tangle;
+            if holder.owner != self.claim.owner {
+                // No message may tell this kind's waiters of a release of the other one's.
+                let left = if holder.kind == self.claim.kind { left } else { left.min(UNTOLD) };
+                return Ok(Err(Attempt::busy(Some(left))));
             }
-            self.for_claim(&tangle.holder).take_grip(retry).await?;
+            entry = self.for_claim(&holder).take_grip(entry, retry).await?;
         }
-        Ok(None)
+        Ok(Ok(entry))
     }
 
     /// The same owner's target for another claim.
@@ -46,13 +54,13 @@ impl Target {
         Target { row, claim: claim.clone(), grip: None, ..self.clone() }
     }
 
-    /// Has the server keep the owner's hold under the owner's own field. The caller has the right to send of its own: it
-    /// must not wait for that here, after the hold has ended.
-    async fn take_grip(&self, retry: RetryLimits) -> Result<()> {
+    /// Has the server keep the owner's hold under the owner's own field. The caller has the right to send of its own, `own`:
+    /// it must not wait for that here, after the hold has ended.
+    async fn take_grip(&self, own: Entry, retry: RetryLimits) -> Result<Entry> {
         let entry = loop {
             let grip = self.grip();
             if grip.owner == self.claim.owner {
-                return Ok(());
+                return Ok(own);
             }
             let entry = self.enter_as(&grip, retry).await?;
             if self.is_under(&entry) {
@@ -61,45 +69,57 @@ impl Target {
         };
         let grip = self.clone().through(entry.claim.owner);
         let lease = self.redis.holds(|holds| holds.lease_to_keep(&self.claim, Instant::now()));
-        let (Some(lease), true) = (lease, grip.grip.is_some()) else { return Ok(()) };
+        let (Some(lease), true) = (lease, grip.grip.is_some()) else { return Ok(own) };
         let inputs =
             Inputs { lease_ms: 0, next_owner: &self.owner, next_lease_ms: lease.as_millis() as u64, ..grip.inputs() };
-        let Some(call) = self.row.kind.take_grip(&inputs) else { return Ok(()) };
+        let Some(call) = self.row.kind.take_grip(&inputs) else { return Ok(own) };
         match settle(&self.redis, &call, retry, None).await {
-            Ok(settled) => self.took_grip(settled),
+            // If the hold has ended meanwhile, the caller's own acquire takes that field or gives it back.
+            Ok(settled) => drop(self.took_grip(&entry, settled)),
             Err(Unsettled { error, copies, .. }) => {
                 if !copies.is_empty() {
-                    let go_on = self.clone().find_grip(entry, call, copies);
+                    let go_on = self.clone().find_grip(own, entry, call, copies);
                     self.redis.io.spawn_present(go_on);
                 }
                 return Err(error);
             }
         }
-        Ok(())
+        Ok(own)
     }
 
-    fn took_grip(&self, settled: Settled) {
+    /// False: the server has the owner's own field, and no hold is left for it.
+    fn took_grip(&self, entry: &Entry, settled: Settled) -> bool {
         let Settled { reply, sent, .. } = settled;
+        let now = Instant::now();
         match reply.code {
-            Code::Passed => self.redis.holds(|holds| holds.gripped(&self.claim, sent, Instant::now())),
-            _ => self.missing(&reply, sent),
+            Code::Passed => self.redis.holds(|holds| holds.gripped(&self.claim, entry.claim.owner, sent, now)),
+            _ => {
+                self.missing(&reply, sent);
+                true
+            }
         }
     }
 
     /// Finds out under which field the server keeps the hold, after a call without a known outcome. No other call about
-    /// the hold goes out before that, or before the client stops believing in it.
-    async fn find_grip(self, entry: Entry, call: Call, copies: Vec<Sent>) {
-        let give_up = self.redis.holds(|holds| holds.believed_until(&self.claim)).unwrap_or_else(Instant::now);
+    /// the hold goes out before that, or before the client stops believing in it. Then it gives back what the server
+    /// may have under the owner's own field: that outlasts the hold.
+    async fn find_grip(self, own: Entry, entry: Entry, call: Call, copies: Vec<Sent>) {
+        let give_up = self.redis.holds(|holds| holds.end_of(&self.claim)).unwrap_or_else(Instant::now);
         let retry = RetryLimits { give_up, ..self.retry_limits(None) };
-        match after(&self.redis, &call, retry, None, copies).await {
-            Ok(settled) => self.took_grip(settled),
-            // A copy may still come: no newer hold may begin under that field before that is over.
+        let is_wanted = match after(&self.redis, &call, retry, None, copies).await {
+            Ok(settled) => self.took_grip(&entry, settled),
+            // A copy may still come: no newer hold may begin under either field before that is over.
             Err(Unsettled { copies, .. }) => {
                 let over = copies.iter().map(|copy| copy.over).max().unwrap_or(give_up);
                 sleep_until(over.into()).await;
                 self.redis.holds(|holds| holds.outlasts(&self.claim));
+                false
             }
-        }
+        };
         drop(entry);
+        if !is_wanted {
+            let leave = self.count();
+            drop(self.give_back(own, leave, Vec::new()));
+        }
     }
 }

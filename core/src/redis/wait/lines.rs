@@ -11,7 +11,7 @@ use crate::base::clock::Instant;
 use crate::engine::claim::Claim;
 use crate::engine::line::{Line, Place, Returned, Step};
 use crate::engine::pace::Obstacle;
-use crate::redis::kinds::Queue;
+use crate::redis::kinds::{Queue, Traits};
 use crate::redis::target::Target;
 use crate::request::error::{Error, Result};
 use crate::request::seat::{GRACE, Offer, Seat};
@@ -116,9 +116,10 @@ impl Patience {
     }
 }
 
-/// The line in which an owner of a lock waits, whose kind waits in such a `queue`.
-pub fn key(claim: &Claim, queue: Queue) -> LineKey {
-    LineKey { kind: claim.kind, name: claim.name.clone(), owner: if queue == Queue::Alone { claim.owner } else { 0 } }
+/// The line in which an owner of a lock waits by a kind with these traits.
+pub fn key(claim: &Claim, traits: &Traits) -> LineKey {
+    let owner = if traits.queue == Queue::Alone { claim.owner } else { 0 };
+    LineKey { kind: traits.name, name: claim.name.clone(), owner }
 }
 
 /// The result of a join.
@@ -230,7 +231,7 @@ impl Lines {
         let late = late.into_iter().map(|place| open.in_vain(place, now)).collect();
         let step = open.line.step(now);
         match step {
-            Step::End => drop(self.lines.remove(key)),
+            Step::End => self.lines.remove(key).into_iter().for_each(|open| open.leave_doubt()),
             Step::Sleep(until) => open.armed = until,
             Step::Listen | Step::Try | Step::TryFitting | Step::Leave => {
                 open.armed = open.line.deadline().unwrap_or(now + Duration::from_secs(60))
@@ -273,13 +274,23 @@ impl Lines {
         std::mem::take(&mut self.lines).into_values().flat_map(|open| open.line.into_waiters()).collect()
     }
 
-    /// Takes out the other waiters of an owner that has the lock now: they must not wait behind their own owner. Lines
-    /// of other kinds try again at once.
+    /// Takes out the other waiters of an owner that has the lock now, by this kind or one that shares its keys: they must
+    /// not wait behind those that wait for their own owner. A line without passing tries again by itself.
     pub fn take_twins(&mut self, target: &Target, now: Instant) -> Vec<Waiter> {
-        if !target.passes() {
-            return Vec::new();
+        let own = target.key();
+        let mut waiters = if target.passes() { self.take_twins_of(&own, target, now) } else { Vec::new() };
+        // Mostly there is no line of another name or kind.
+        if self.lines.len() > usize::from(self.lines.contains_key(&own)) {
+            for row in target.row.sharers() {
+                waiters.extend(self.take_twins_of(&key(&target.claim, &row.traits), target, now));
+            }
         }
-        let twins = self.change(&target.key(), now, |line| line.take_twins(target.claim.owner));
+        waiters
+    }
+
+    /// Takes out the waiters of an owner from one line.
+    pub fn take_twins_of(&mut self, key: &LineKey, target: &Target, now: Instant) -> Vec<Waiter> {
+        let twins = self.change(key, now, |line| line.take_twins(target.claim.owner));
         let mut waiters = Vec::new();
         for Place { number, waiter: mut twin, .. } in twins.into_iter().flatten() {
             twin.number = number;
@@ -374,6 +385,13 @@ impl Lines {
 }
 
 impl OpenLine {
+    /// Leaves the line's doubt to the holds, at the end of the line: the next line has heard of nothing.
+    fn leave_doubt(self) {
+        if self.line.pace.is_doubted() {
+            self.target.redis.holds(|holds| holds.doubt(&self.target.claim.name));
+        }
+    }
+
     /// The result of a wait that ran out: "not now" if the line knows that the lock is taken, else that the server did
     /// not say so.
     fn in_vain(&self, place: Place<Waiter>, now: Instant) -> EndedWait {

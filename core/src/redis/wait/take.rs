@@ -27,9 +27,10 @@ impl Target {
                 Some(begun) => begun,
                 None => {
                     let entry = self.enter(retry).await?;
-                    if let Some(answer) = self.untangle(retry).await? {
-                        return Ok(answer);
-                    }
+                    let entry = match self.untangle(entry, retry).await? {
+                        Ok(entry) => entry,
+                        Err(answer) => return Ok(answer),
+                    };
                     InFlight { entry, call: self.acquire_call()?, tried: None, copies: Vec::new() }
                 }
             };

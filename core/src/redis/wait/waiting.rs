@@ -12,7 +12,7 @@ use crate::request::error::Error;
 impl Target {
     /// The line in which it waits.
     pub fn key(&self) -> LineKey {
-        lines::key(&self.claim, self.row.traits.queue)
+        lines::key(&self.claim, &self.row.traits)
     }
 
     /// The name under which a dropped guard of this lock gives it back: locks of values of one group share it.
@@ -53,6 +53,17 @@ impl Target {
     /// Tells whether another owner of this client has the lock and will pass it on.
     pub fn is_near(&self, now: Instant) -> bool {
         self.passes() && self.redis.holds(|holds| holds.is_near(&self.claim, now))
+    }
+
+    /// The time since which its owner has the lock by another kind, if it does: the server lets the owner in by this one
+    /// too, or refuses it for good.
+    pub fn by_another_kind(&self, now: Instant) -> Option<Instant> {
+        if self.row.traits.held { self.redis.holds(|holds| holds.by_another_kind(&self.claim, now)) } else { None }
+    }
+
+    /// Tells whether its owner has got the lock by another kind since a try began: the try may have come before that.
+    pub fn is_let_in_since(&self, since: Instant, now: Instant) -> bool {
+        self.by_another_kind(now).is_some_and(|began| began >= since)
     }
 
     /// Tells whether its waiters stand in a queue of the server.

@@ -33,7 +33,7 @@ pub struct Heir {
 pub enum Then {
     Acquire { waiter: Waiter, of_line: Option<Instant>, entry: Entry },
     Release { owner: i64, leaving: Leaving, entry: Entry, pass: Option<Pass>, heard: u64 },
-    TakeGrip { owner: i64, entry: Entry, back: Option<Acquiring> },
+    TakeGrip { owner: i64, entry: Entry, own: Option<Entry>, back: Option<Acquiring> },
     Ask { ask: Ask, owner: i64, first: u64, asked: u64, round: Round },
     Extend { held: Held, lease: Duration, entry: Entry },
     GiveBack(Entry),
@@ -122,16 +122,21 @@ impl World {
                     (None, _) => {}
                 }
             }
-            (Then::TakeGrip { owner, entry, back }, reply) => {
-                match reply {
+            (Then::TakeGrip { owner, entry, own, back }, reply) => {
+                let claim = &self.claims[owner as usize];
+                let is_wanted = match reply {
                     Reply::Passed { .. } => {
-                        self.holds.gripped(&self.claims[owner as usize], sent, now);
                         self.book.gripped(owner, sent + believed(WATCHDOG), word);
+                        self.holds.gripped(claim, entry.claim.owner, sent, now)
                     }
-                    Reply::Missing(taken) => self.missing(owner, taken, sent),
+                    Reply::Missing(taken) => {
+                        self.missing(owner, taken, sent);
+                        true
+                    }
                     other => panic!("{other:?} to {call:?}"),
-                }
+                };
                 drop(entry);
+                own.filter(|_| !is_wanted).into_iter().for_each(|own| self.give_back_own(own));
                 self.todo.extend(back.map(Todo::Acquire));
             }
             (Then::Ask { ask, owner, first, asked, round }, reply) => {
@@ -180,8 +185,11 @@ impl World {
             // A client goes on to give back.
             Then::GiveBack(_) => return,
             // It goes on as well to find out under which field its hold is, until it stops believing in it.
-            Then::TakeGrip { owner, back, .. } => match back.take() {
-                Some(Acquiring { waiter, of_line, .. }) => return self.fail(waiter, of_line),
+            Then::TakeGrip { owner, own, back, .. } => match back.take() {
+                Some(Acquiring { waiter, of_line, entry }) => {
+                    *own = entry;
+                    return self.fail(waiter, of_line);
+                }
                 None if self.holds.believed_until(&self.claims[*owner as usize]).is_some_and(|until| until > now) => {
                     return;
                 }
@@ -211,8 +219,14 @@ impl World {
                 self.holds.changed(NAME, now);
                 drop(entry);
             }
-            Then::TakeGrip { .. } | Then::Ask { .. } | Then::GiveBack(_) => {}
+            Then::TakeGrip { own, .. } => own.into_iter().for_each(|own| self.give_back_own(own)),
+            Then::Ask { .. } | Then::GiveBack(_) => {}
         }
+    }
+
+    fn give_back_own(&mut self, own: Entry) {
+        let leave = self.holds.count(&own.claim, self.now);
+        self.give_back(leave, own);
     }
 
     /// Gives back what the owner of this entry may have beyond `leave` holds.
@@ -510,9 +524,14 @@ impl World {
         self.answer(late);
         match step {
             Step::End => {
-                (self.line, self.server.listens, self.server.unheard) = (None, false, 0);
-                // The doubt was the line's.
-                self.book.doubted = None;
+                if self.line.take().is_some_and(|line| line.pace.is_doubted()) {
+                    self.holds.doubt(NAME);
+                }
+                (self.server.listens, self.server.unheard) = (false, 0);
+                // The line's doubt is now one about the holds.
+                if self.book.doubted.take().is_some() {
+                    self.book.suspect();
+                }
             }
             Step::Listen if !self.working => {
                 self.server.listens = true;

@@ -274,7 +274,7 @@ impl World {
             };
             acquiring.entry = Some(entry);
             self.book.moves(owner);
-            self.send(call, Then::TakeGrip { owner, entry: its_grip, back: Some(acquiring) });
+            self.send(call, Then::TakeGrip { owner, entry: its_grip, own: None, back: Some(acquiring) });
             return None;
         }
         self.send_acquire(acquiring.waiter, acquiring.of_line, entry);
