@@ -14,9 +14,11 @@ const UNPROVEN: Duration = Duration::from_secs(1);
 const NEAR: Duration = Duration::from_millis(5);
 /// The time without a message after which a line that gives way tries all the same, because the other listeners may not
 /// want the lock. A try that finds the lock taken came in the middle of another client's turn: the line doubles the
-/// time, up to the second one, which is longer than a turn. Tries about the end of a turn would take the lock before
-/// the clients to which the line gives way.
-const QUIET: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(16));
+/// time, up to [`LONGEST_QUIET`]. Tries about the end of a turn would take the lock before the clients to which the line
+/// gives way.
+const QUIET: Duration = Duration::from_millis(1);
+/// Longer than a turn.
+const LONGEST_QUIET: Duration = Duration::from_millis(16);
 /// The time after a message after which a line behind a hold of its own client tries.
 const LATE: Duration = Duration::from_millis(1);
 
@@ -81,7 +83,7 @@ impl Pace {
             delays: Delays::default(),
             until,
             giving_way: None,
-            quiet: QUIET.0,
+            quiet: QUIET,
             is_near: near,
             has_turns: near,
             word: None,
@@ -158,7 +160,7 @@ impl Pace {
         self.told(ttl.unwrap_or(LONGEST), now);
         self.is_near = false;
         if self.giving_way.is_some() && self.has_turns {
-            self.quiet = (self.quiet * 2).min(QUIET.1);
+            self.quiet = (self.quiet * 2).min(LONGEST_QUIET);
         }
         let most = if proven { LONGEST } else { UNPROVEN };
         // The server rounds its ms down: without one more the try would come just before the end.
@@ -222,7 +224,7 @@ impl Pace {
         self.told(lease.unwrap_or_default(), now);
         // Without a message since then, the lock was free, and the other listeners did not want it.
         if self.giving_way.take().is_some() && self.doubted.is_none_or(|since| since < self.until) {
-            self.quiet = QUIET.0;
+            self.quiet = QUIET;
         }
         (self.is_near, self.has_turns) = (true, true);
         self.delays.tries = 0;
@@ -364,7 +366,7 @@ mod tests {
         assert!(pace.gives_way(now));
         pace.heard(8, now);
         pace.heard(9, now);
-        assert_eq!(pace.next(now), Next::Sleep(now + QUIET.0));
+        assert_eq!(pace.next(now), Next::Sleep(now + QUIET));
         pace.heard(10, now);
         assert_eq!(pace.next(now), Next::Try);
         assert!(!pace.gives_way(now));
@@ -408,8 +410,8 @@ mod tests {
         pace.freed(0, 10, now);
         assert_eq!(pace.next(now), Next::Try);
         pace.freed(2, 12, now);
-        assert_eq!(pace.next(now + QUIET.0), Next::Try);
-        assert!(!pace.gives_way(now + QUIET.0));
+        assert_eq!(pace.next(now + QUIET), Next::Try);
+        assert!(!pace.gives_way(now + QUIET));
     }
 
     #[test]
@@ -423,10 +425,10 @@ mod tests {
             assert!(pace.gives_way(now), "it still does");
             pace.heard(9, now);
         }
-        assert_eq!(pace.next(now), Next::Sleep(now + QUIET.1), "and never longer than that");
-        pace.near(Some(SECOND), now + QUIET.1);
+        assert_eq!(pace.next(now), Next::Sleep(now + LONGEST_QUIET), "and never longer than that");
+        pace.near(Some(SECOND), now + LONGEST_QUIET);
         pace.freed(3, 10, now);
-        assert_eq!(pace.next(now), Next::Sleep(now + QUIET.0), "the lock was free");
+        assert_eq!(pace.next(now), Next::Sleep(now + QUIET), "the lock was free");
     }
 
     #[test]
@@ -435,7 +437,7 @@ mod tests {
         let mut pace = listener(now);
         for _ in 0..6 {
             pace.freed(3, 10, now);
-            assert_eq!(pace.next(now), Next::Sleep(now + QUIET.0));
+            assert_eq!(pace.next(now), Next::Sleep(now + QUIET));
             pace.busy(Some(SECOND), true, now);
         }
     }
@@ -448,12 +450,12 @@ mod tests {
         pace.freed(3, 10, now);
         pace.busy(Some(SECOND), true, now);
         pace.heard(8, now);
-        let tried = now + 2 * QUIET.0;
+        let tried = now + 2 * QUIET;
         assert_eq!(pace.next(tried), Next::Try);
         pace.doubt(tried);
         pace.near(Some(SECOND), tried);
         pace.freed(3, 10, now);
-        assert_eq!(pace.next(now), Next::Sleep(now + 2 * QUIET.0));
+        assert_eq!(pace.next(now), Next::Sleep(now + 2 * QUIET));
     }
 
     #[test]

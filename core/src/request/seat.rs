@@ -34,7 +34,7 @@ pub struct Seat {
 struct Inside {
     state: State,
     sleeps: bool,
-    /// The thread has been woken since it fell asleep.
+    /// The thread has been woken, and has not slept since.
     is_woken: bool,
     /// No offer may be taken back any more: the thread is awake.
     insists: bool,
@@ -112,8 +112,8 @@ impl Seat {
             State::Waiting => {}
             State::Left => {
                 drop(inside);
-                offer.into_iter().for_each(|offer| offer.accepted());
-                return (self.late)(self.ticket, outcome);
+                (self.late)(self.ticket, outcome);
+                return offer.into_iter().for_each(|offer| offer.accepted());
             }
             State::Came(..) | State::Taken(_) | State::Gone => return,
         }
@@ -133,7 +133,7 @@ impl Seat {
         }
     }
 
-    /// Takes an offer back, if the thread has slept since it got the first one, and not for longer than [`GRACE`].
+    /// Takes an offer back, if the thread has not woken in vain for an earlier one, and not for longer than [`GRACE`].
     pub fn take_back(&self, now: Instant) -> Option<(Answer, Box<dyn Offer>)> {
         let mut inside = self.inside();
         let is_early = inside.offered.is_some_and(|offered| now < offered + GRACE);
@@ -195,19 +195,14 @@ impl Seat {
         self.inside().insists = true;
     }
 
-    /// Leaves the seat, for another place to wait. Gives the outcome if it has come.
-    pub fn leave(&self) -> Option<Result<Answer>> {
+    /// Leaves the seat, for another place to wait, if the outcome has not come.
+    pub fn leave(&self) -> Wait {
         let mut inside = self.inside();
-        match take(&mut inside) {
-            Some(wait) => match accept(inside, wait) {
-                Wait::Over(outcome) => Some(outcome),
-                Wait::NotYet | Wait::Gone => None,
-            },
-            None => {
-                inside.state = State::Left;
-                None
-            }
+        if let Some(wait) = take(&mut inside) {
+            return accept(inside, wait);
         }
+        inside.state = State::Left;
+        Wait::NotYet
     }
 
     /// The time at which the thread took its outcome.
@@ -386,7 +381,7 @@ mod tests {
         };
         let seat = Seat::new(3, note);
         assert!(matches!(seat.wait(Some(Duration::from_millis(1))), Wait::NotYet));
-        assert!(seat.leave().is_none());
+        assert!(matches!(seat.leave(), Wait::NotYet));
         let (sender, told) = channel();
         seat.offer(answer(9), Box::new(Told(sender)));
         assert_eq!(told.recv(), Ok("accepted"));

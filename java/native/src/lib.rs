@@ -208,9 +208,13 @@ pub extern "system" fn Java_io_redlatch_internal_Native_start<'a>(
 
 /// Waits for an outcome for a moment. `None`: it comes out of `drain`.
 fn wait_inside(client: &redlatch::Client, seat: &Seat) -> Option<redlatch::Result<Answer>> {
-    match seat.wait(Some(MOMENT)) {
-        Wait::Over(outcome) => Some(outcome),
+    let wait = match seat.wait(Some(MOMENT)) {
         Wait::NotYet => seat.leave(),
+        wait => wait,
+    };
+    match wait {
+        Wait::Over(outcome) => Some(outcome),
+        Wait::NotYet => None,
         Wait::Gone => Some(Err(redlatch::ffi::closed(client.server()))),
     }
 }

@@ -108,6 +108,20 @@ promises! {
         }
     }
 
+    fn a_thread_of_the_heirs_own_owner_takes_one_hold_more(row) of |kind| is_barged(kind) && kind.reentrant; {
+        let client = row.client(LONG);
+        for _ in 0..20 {
+            let third = on_its_way(row, &client);
+            let (again, at_once) = run_past(&client, acquire(row, 3));
+            let again = at_once.unwrap_or_else(|| comes(&again));
+            assert!(again.done && comes(&third).done);
+            assert_eq!(row.count(&client, 3), 2);
+            row.give(&client, 3);
+            row.give(&client, 3);
+        }
+        eventually(|| row.is_clean());
+    }
+
     fn no_thread_takes_a_lock_from_a_task_or_after_a_hold_that_lasts(row) of |kind| is_barged(kind); {
         let client = row.client(LONG);
         for _ in 0..20 {

@@ -28,7 +28,6 @@ pub fn barge(waiter: &Waiter) -> Option<Answer> {
         offer.kept(given);
         return None;
     };
-    offer.missed();
     let twins = {
         let mut lines = redis.lines();
         lines.change(&key, now, |line| line.pace.near(Some(until - now), now));
@@ -36,6 +35,7 @@ pub fn barge(waiter: &Waiter) -> Option<Answer> {
         lines.take_twins(target, now)
     };
     once_more(twins);
+    offer.missed();
     Some(answer)
 }
 
@@ -101,7 +101,7 @@ struct OnItsWay(Waiter);
 impl Offer for OnItsWay {
     fn accepted(mut self: Box<Self>) {
         self.0.target.say(Ok(&Answer { done: true, ..Answer::default() }));
-        // The thread has the answer already.
+        // The answer is there already.
         self.0.done = None;
     }
 

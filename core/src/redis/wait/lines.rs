@@ -371,7 +371,8 @@ impl Lines {
         if open.line.pace.is_doubted() || open.line.waits(owner) || !open.line.is_in_turn(Duration::ZERO, now) {
             return None;
         }
-        let (heir, seat) = open.last.to.clone()?;
+        // The heir's own other threads ask for one hold more.
+        let (heir, seat) = open.last.to.clone().filter(|(heir, _)| *heir != owner)?;
         let (answer, offer) = seat.take_back(now)?;
         // The waiter may be cancelled before it is back in its line.
         self.begin(seat.ticket());

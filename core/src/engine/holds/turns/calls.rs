@@ -126,8 +126,13 @@ impl World {
                 let claim = &self.claims[owner as usize];
                 let is_wanted = match reply {
                     Reply::Passed { .. } => {
-                        self.book.gripped(owner, sent + believed(WATCHDOG), word);
-                        self.holds.gripped(claim, entry.claim.owner, sent, now)
+                        let is_wanted = self.holds.gripped(claim, entry.claim.owner, sent, now);
+                        // The client may have stopped believing in the hold meanwhile.
+                        match self.holds.of(claim).is_some_and(|owned| owned.live() > 0) {
+                            true => self.book.gripped(owner, sent + believed(WATCHDOG), word),
+                            false => self.book.lost(owner),
+                        }
+                        is_wanted
                     }
                     Reply::Missing(taken) => {
                         self.missing(owner, taken, sent);
@@ -461,7 +466,7 @@ impl World {
 
     /// A thread that runs takes the lock from an heir whose thread has not come for it. False: it cannot.
     pub fn barge(&mut self, owner: i64) -> bool {
-        let Some((heir, number)) = self.asleep else { return false };
+        let Some((heir, number)) = self.asleep.filter(|(heir, _)| heir.owner != owner) else { return false };
         let may = self.line.as_ref().is_some_and(|line| {
             !line.pace.is_doubted() && !line.waits(owner) && line.is_in_turn(Duration::ZERO, self.now)
         });
