@@ -20,7 +20,7 @@ pub use crate::redis::kinds;
 pub use crate::request::completions::Completions;
 pub use crate::request::error::ErrorNumber;
 pub use crate::request::names::NAME_MAX;
-pub use crate::request::seat::{Seat, Wait};
+pub use crate::request::seat::{Seat, WaitEnd};
 pub use crate::request::{Answer, LEASE_MAX, Look, OWN_OWNERS, Op, Request};
 
 /// The methods of a client that take or give the values of the border. Inside the crate [`Client`] has a method of each

@@ -22,7 +22,7 @@ use crate::engine::Engine;
 use crate::engine::departures::Departure;
 use crate::redis::kinds;
 use crate::request::error::{Error, Loss, Result};
-use crate::request::seat::{Seat, Wait};
+use crate::request::seat::{Seat, WaitEnd};
 use crate::request::{Answer, Look, Op, Request};
 
 pub mod group;
@@ -337,8 +337,8 @@ impl Client {
         // The thread waits until the outcome has come, so none is late.
         let seat = Seat::new(self.ticket(), |_, _| {});
         self.start_seated(Duration::MAX, &seat, request).unwrap_or_else(|| match seat.wait(None) {
-            Wait::Over(result) => result,
-            Wait::NotYet | Wait::Gone => Err(Error::Closed { server: self.server() }),
+            WaitEnd::Over(result) => result,
+            WaitEnd::NotYet | WaitEnd::Gone => Err(Error::Closed { server: self.server() }),
         })
     }
 

@@ -67,7 +67,7 @@ pub trait Offer: Send {
 
 /// The end of a wait in a seat.
 #[derive(Debug)]
-pub enum Wait {
+pub enum WaitEnd {
     /// The outcome has come.
     Over(Result<Answer>),
     /// The time is over. The outcome may come later.
@@ -96,13 +96,13 @@ impl Seat {
     }
 
     /// Makes the receiver of the outcome.
-    pub fn done(self: &Arc<Self>) -> Done {
+    pub(crate) fn done(self: &Arc<Self>) -> Done {
         let arrival = Arrival(self.clone());
         Box::new(move |outcome| arrival.0.come(outcome, None))
     }
 
     /// Offers a lock to the thread, and wakes it.
-    pub fn offer(&self, answer: Answer, offer: Box<dyn Offer>) {
+    pub(crate) fn offer(&self, answer: Answer, offer: Box<dyn Offer>) {
         self.come(Ok(answer), Some(offer));
     }
 
@@ -134,7 +134,7 @@ impl Seat {
     }
 
     /// Takes an offer back, if the thread has not woken in vain for an earlier one, and not for longer than [`GRACE`].
-    pub fn take_back(&self, now: Instant) -> Option<(Answer, Box<dyn Offer>)> {
+    pub(crate) fn take_back(&self, now: Instant) -> Option<(Answer, Box<dyn Offer>)> {
         let mut inside = self.inside();
         let is_early = inside.offered.is_some_and(|offered| now < offered + GRACE);
         if inside.insists || !is_early || inside.missed >= MOST_MISSED {
@@ -153,7 +153,7 @@ impl Seat {
     }
 
     /// Blocks until the outcome comes, for `time` at most; `None`: without end.
-    pub fn wait(&self, time: Option<Duration>) -> Wait {
+    pub fn wait(&self, time: Option<Duration>) -> WaitEnd {
         let end = time.map(|time| Instant::now() + time);
         let mut inside = self.inside();
         loop {
@@ -173,7 +173,7 @@ impl Seat {
             };
             inside.sleeps = false;
             if end.is_some_and(|end| end <= Instant::now()) && matches!(inside.state, State::Waiting) {
-                return Wait::NotYet;
+                return WaitEnd::NotYet;
             }
         }
     }
@@ -196,17 +196,17 @@ impl Seat {
     }
 
     /// Leaves the seat, for another place to wait, if the outcome has not come.
-    pub fn leave(&self) -> Wait {
+    pub fn leave(&self) -> WaitEnd {
         let mut inside = self.inside();
         if let Some(wait) = take(&mut inside) {
             return accept(inside, wait);
         }
         inside.state = State::Left;
-        Wait::NotYet
+        WaitEnd::NotYet
     }
 
     /// The time at which the thread took its outcome.
-    pub fn taken_at(&self) -> Option<Instant> {
+    pub(crate) fn taken_at(&self) -> Option<Instant> {
         match self.inside().state {
             State::Taken(at) => Some(at),
             _ => None,
@@ -218,18 +218,18 @@ impl Seat {
     }
 }
 
-type Taken = (Wait, Option<Box<dyn Offer>>);
+type Taken = (WaitEnd, Option<Box<dyn Offer>>);
 
 /// Takes an outcome that has come.
 fn take(inside: &mut Inside) -> Option<Taken> {
     match std::mem::replace(&mut inside.state, State::Waiting) {
         State::Came(outcome, offer) => {
             inside.state = State::Taken(Instant::now());
-            Some((Wait::Over(outcome), offer))
+            Some((WaitEnd::Over(outcome), offer))
         }
         State::Gone => {
             inside.state = State::Gone;
-            Some((Wait::Gone, None))
+            Some((WaitEnd::Gone, None))
         }
         other => {
             inside.state = other;
@@ -239,7 +239,7 @@ fn take(inside: &mut Inside) -> Option<Taken> {
 }
 
 /// Tells the giver of an offer that the thread has it. The giver may run anything.
-fn accept(inside: MutexGuard<'_, Inside>, (wait, offer): Taken) -> Wait {
+fn accept(inside: MutexGuard<'_, Inside>, (wait, offer): Taken) -> WaitEnd {
     drop(inside);
     offer.into_iter().for_each(|offer| offer.accepted());
     wait
@@ -290,8 +290,8 @@ mod tests {
         }
     }
 
-    fn number(wait: Wait) -> i64 {
-        let Wait::Over(outcome) = wait else { panic!("{wait:?}") };
+    fn number(wait: WaitEnd) -> i64 {
+        let WaitEnd::Over(outcome) = wait else { panic!("{wait:?}") };
         outcome.expect("it is an answer").number
     }
 
@@ -380,8 +380,8 @@ mod tests {
             CAME.lock().expect("no panic").push((ticket, outcome.expect("it is an answer").number));
         };
         let seat = Seat::new(3, note);
-        assert!(matches!(seat.wait(Some(Duration::from_millis(1))), Wait::NotYet));
-        assert!(matches!(seat.leave(), Wait::NotYet));
+        assert!(matches!(seat.wait(Some(Duration::from_millis(1))), WaitEnd::NotYet));
+        assert!(matches!(seat.leave(), WaitEnd::NotYet));
         let (sender, told) = channel();
         seat.offer(answer(9), Box::new(Told(sender)));
         assert_eq!(told.recv(), Ok("accepted"));
@@ -396,7 +396,7 @@ mod tests {
             let waits = scope.spawn(|| seat.wait(None));
             sleeps(&seat);
             drop(seat.done());
-            assert!(matches!(waits.join().expect("no panic"), Wait::Gone));
+            assert!(matches!(waits.join().expect("no panic"), WaitEnd::Gone));
         });
     }
 }

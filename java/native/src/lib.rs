@@ -22,7 +22,7 @@ use jni::errors::{Result, ThrowRuntimeExAndDefault};
 use jni::objects::{JByteArray, JClass, JLongArray, JObjectArray, JString};
 use jni::sys::{jboolean, jint, jlong};
 use jni::{Env, EnvUnowned, jni_str};
-use redlatch::ffi::{Answer, Border, Completions, Look, Op, Request, Rule, Seat, Wait};
+use redlatch::ffi::{Answer, Border, Completions, Look, Op, Request, Rule, Seat, WaitEnd};
 
 /// How long a thread waits inside: the owners of a client that hand a lock on get it within microseconds, and each wake
 /// of another thread in between would cost as much again. Then the thread waits in Java, where an interrupt reaches it.
@@ -209,13 +209,13 @@ pub extern "system" fn Java_io_redlatch_internal_Native_start<'a>(
 /// Waits for an outcome for a moment. `None`: it comes out of `drain`.
 fn wait_inside(client: &redlatch::Client, seat: &Seat) -> Option<redlatch::Result<Answer>> {
     let wait = match seat.wait(Some(MOMENT)) {
-        Wait::NotYet => seat.leave(),
+        WaitEnd::NotYet => seat.leave(),
         wait => wait,
     };
     match wait {
-        Wait::Over(outcome) => Some(outcome),
-        Wait::NotYet => None,
-        Wait::Gone => Some(Err(redlatch::ffi::closed(client.server()))),
+        WaitEnd::Over(outcome) => Some(outcome),
+        WaitEnd::NotYet => None,
+        WaitEnd::Gone => Some(Err(redlatch::ffi::closed(client.server()))),
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use redlatch::ffi::{Answer, Border, Op, Request, Seat, Wait};
+use redlatch::ffi::{Answer, Border, Op, Request, Seat, WaitEnd};
 use redlatch::{Client, Error};
 
 use crate::at_exit;
@@ -76,9 +76,9 @@ impl Parked<'_> {
             let left = next.map(|next| next.saturating_duration_since(Instant::now()));
             let slice = if deaf { left } else { Some(left.unwrap_or(SLICE).min(SLICE)) };
             match py.detach(|| self.seat.wait(slice)) {
-                Wait::Over(result) => return self.deliver(py, result),
-                Wait::Gone => return Err(dropped()),
-                Wait::NotYet => {}
+                WaitEnd::Over(result) => return self.deliver(py, result),
+                WaitEnd::Gone => return Err(dropped()),
+                WaitEnd::NotYet => {}
             }
             if !deaf && let Err(signal) = py.check_signals() {
                 return self.give_up(py, signal);
@@ -103,8 +103,8 @@ impl Parked<'_> {
         self.seat.insist();
         self.client.cancel(self.seat.ticket());
         match self.seat.wait(None) {
-            Wait::Over(result) => Some(result),
-            Wait::NotYet | Wait::Gone => None,
+            WaitEnd::Over(result) => Some(result),
+            WaitEnd::NotYet | WaitEnd::Gone => None,
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use redlatch::ffi::kinds::{Queue, Traits};
-use redlatch::ffi::{Answer, Border, Look, Op, Request, Seat, Wait};
+use redlatch::ffi::{Answer, Border, Look, Op, Request, Seat, WaitEnd};
 use redlatch::{Client, Error, Holds, Result};
 use redlatch_tests::PATIENCE;
 
@@ -45,7 +45,7 @@ fn run_past(client: &Client, request: Request) -> (Arc<Seat>, Option<Answer>) {
 
 fn comes(seat: &Seat) -> Answer {
     match seat.wait(Some(PATIENCE)) {
-        Wait::Over(outcome) => outcome.expect("answered"),
+        WaitEnd::Over(outcome) => outcome.expect("answered"),
         other => panic!("its turn does not come: {other:?}"),
     }
 }
@@ -83,7 +83,7 @@ promises! {
     fn a_running_thread_takes_a_lock_that_is_on_its_way_to_a_sleeping_one(row) of |kind| is_barged(kind); {
         let client = row.client(LONG);
         let third = gone_past(row, &client, &acquire(row, 4)).expect("a running thread goes first");
-        assert!(matches!(third.wait(Some(ms(1))), Wait::NotYet), "two owners have the lock");
+        assert!(matches!(third.wait(Some(ms(1))), WaitEnd::NotYet), "two owners have the lock");
         assert_eq!(client.owners("n"), [4]);
         // The thread has woken in vain: the next release is for it, and it stands before later waiters.
         let fifth = sit(row, &client, 5);
@@ -155,7 +155,7 @@ promises! {
         let third = gone_past(row, &client, &acquire(row, 4)).expect("a running thread goes first");
         third.insist();
         client.cancel(third.ticket());
-        let Wait::Over(outcome) = third.wait(Some(PATIENCE)) else { panic!("it is told") };
+        let WaitEnd::Over(outcome) = third.wait(Some(PATIENCE)) else { panic!("it is told") };
         assert!(matches!(outcome, Err(Error::Cancelled)), "{outcome:?}");
         row.give(&client, 4);
         eventually(|| row.is_clean());
@@ -178,13 +178,13 @@ promises! {
         let client = row.client(LONG);
         let third = gone_past(row, &client, &acquire(row, 4)).expect("a running thread goes first");
         client.close_blocking(Holds::Release);
-        let Wait::Over(outcome) = third.wait(Some(PATIENCE)) else { panic!("it is told") };
+        let WaitEnd::Over(outcome) = third.wait(Some(PATIENCE)) else { panic!("it is told") };
         assert!(matches!(outcome, Err(Error::Closed { .. })), "{outcome:?}");
         eventually(|| row.is_clean());
         let client = row.client(LONG);
         let third = on_its_way(row, &client);
         client.close_blocking(Holds::Release);
-        let Wait::Over(outcome) = third.wait(Some(PATIENCE)) else { panic!("it is told") };
+        let WaitEnd::Over(outcome) = third.wait(Some(PATIENCE)) else { panic!("it is told") };
         let is_held = |taken: Answer| matches!(client.look(taken.number as u64), Look::Held { .. });
         assert!(!outcome.is_ok_and(is_held), "it is held after the end");
         eventually(|| row.is_clean());
