@@ -40,13 +40,13 @@ fn each_wakes_the_other_when_it_lets_go() {
         let begun = Instant::now();
         assert!(theirs.unlock("n"));
         let (guard, woken) = waits.join().expect("no panic");
-        assert!(woken - begun < ms(500), "woken after {:?}", woken - begun);
+        assert!(woken - begun < secs(2), "woken after {:?}", woken - begun);
         let waits = scope.spawn(|| (theirs.lock("n", 20), Instant::now()));
         eventually(|| view.waiting() == 1);
         let begun = Instant::now();
         guard.release().expect("held");
         let (has_it, woken) = waits.join().expect("no panic");
-        assert!(has_it && woken - begun < ms(500), "woken after {:?}", woken - begun);
+        assert!(has_it && woken - begun < secs(2), "woken after {:?}", woken - begun);
     });
 }
 
@@ -112,7 +112,7 @@ fn a_holder_whose_session_an_administrator_ends_is_told_at_once_and_locks_again(
     let (reason, heard) = hears.recv_timeout(secs(5)).expect("it is told");
     assert_eq!(reason, LostReason::SessionEnded);
     println!("told {:?} after KILL was sent", heard - begun);
-    assert!(heard - begun < ms(500), "told after {:?}", heard - begun);
+    assert!(heard - begun < secs(2), "told after {:?}", heard - begun);
     let said = guard.ensure().expect_err("it is lost").to_string();
     assert!(said.contains("session ended"), "{said}");
     assert!(matches!(guard.release(), Err(Error::Lost(_))));
