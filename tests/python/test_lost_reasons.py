@@ -147,6 +147,6 @@ def test_the_reasons_have_the_same_words_everywhere() -> None:
     root = Path(__file__).parents[2]
     core = re.findall(r'LostReason::\w+ => "(.+)"', (root / "core/src/request/error.rs").read_text())
     table = (root / "docs" / "reliability.md").read_text().partition("| reason |")[2].partition("\n## ")[0]
-    assert len(core) == 7
+    assert len(core) == 8
     assert sorted(re.findall(r"^\| `(.+?)` \|", table, re.MULTILINE)) == sorted(core)
     assert sorted(re.findall(r"- `(.+?)`: ", redlatch.Hold.lost_reason.__doc__ or "")) == sorted(core)

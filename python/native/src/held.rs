@@ -140,7 +140,7 @@ impl Held {
 
     /// Starts the release. The task that runs awaits its end. None: it is over.
     fn _end(slf: &Bound<'_, Self>) -> PyResult<Option<Py<Pending>>> {
-        let here = Here::find(slf.py())?;
+        let here = Here::find(slf.as_any())?;
         let this = slf.get();
         this.settled.store(true, Relaxed);
         let meaning = Meaning::Release { held: slf.clone().unbind() };

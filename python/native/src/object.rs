@@ -108,18 +108,19 @@ impl Object {
         wait: Option<f64>,
         lease: Option<f64>,
     ) -> PyResult<Py<Pending>> {
-        let here = Here::find(slf.py())?;
+        let here = Here::find(slf.as_any())?;
         let (caller, owner) = here.task()?;
         Object::_begin(slf, &here.mailbox, class, caller.unbind(), owner, wait, lease)
     }
 
     /// Starts the release of the latest hold of `owner`, None: of the task that runs. The task awaits its end. None: it is
     /// over.
-    fn _end(&self, py: Python<'_>, owner: Option<i64>) -> PyResult<Option<Py<Pending>>> {
-        let here = Here::find(py)?;
+    fn _end(slf: &Bound<'_, Self>, owner: Option<i64>) -> PyResult<Option<Py<Pending>>> {
+        let here = Here::find(slf.as_any())?;
         let owner = owner.map_or_else(|| here.task().map(|(_, owner)| owner), Ok)?;
-        let meaning = Meaning::Nothing { named: self.named.clone() };
-        Mailbox::release(&here.mailbox, &self.named, Ok(self.named.request(Op::Release, owner)), meaning)
+        let named = &slf.get().named;
+        let meaning = Meaning::Nothing { named: named.clone() };
+        Mailbox::release(&here.mailbox, named, Ok(named.request(Op::Release, owner)), meaning)
     }
 }
 

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, Union
 
 from redlatch import calls, deferred, losses
-from redlatch.aio.loops import run, runs_here
+from redlatch.aio.loops import PARTS, run, runs_here
 from redlatch.durations import Seconds, optional_seconds
 from redlatch.errors import LockLostError, RedlatchError, UnsupportedError, note
 from redlatch.held import Held
@@ -29,6 +29,8 @@ class Hold(Held):
 
     Properties are answered from this process's own clock, without a call to Redis.
     """
+
+    _here = PARTS
 
     async def release(self) -> None:
         """Releases this one hold. Any task may do so, and the owner's other holds stay.

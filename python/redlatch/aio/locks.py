@@ -11,7 +11,7 @@ import redlatch
 from redlatch import _redlatch, owners, queries, self_waits
 from redlatch.aio.callers import tell_caller
 from redlatch.aio.hold import Hold
-from redlatch.aio.loops import here
+from redlatch.aio.loops import PARTS, here
 from redlatch.aio.queries import run_query
 from redlatch.aio.tasks import this_task
 from redlatch.checks import checked_text
@@ -59,6 +59,8 @@ class Lock(_redlatch.Object):
 
     Until Python 3.12 `asyncio.wait_for` runs the call in another task, which is another owner: use `wait=`.
     """
+
+    _here = PARTS
 
     _kind: ClassVar[str] = "plain"
     _shared: ClassVar[bool] = False

@@ -6,7 +6,7 @@ import asyncio
 import weakref
 from typing import TYPE_CHECKING, Any, Protocol
 
-from redlatch import _redlatch
+from redlatch import _redlatch, tasks
 from redlatch.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -22,6 +22,10 @@ class Thing(Protocol):
 # The mailbox of each loop, by the loop's id. Only the loop keeps its mailbox alive: the mailbox ends when the loop is
 # closed, and holds that arrive later are released. A weakref per entry is several times as fast as a weak dictionary.
 _mailboxes: dict[int, weakref.ref[Mailbox]] = {}
+
+# By these the native module finds the loop, the task, and what belongs to each. It takes them from the objects of a call:
+# interpreters that share a process share its own variables.
+PARTS = (asyncio._get_running_loop, asyncio.current_task, _mailboxes, tasks._tasks)
 
 
 def runs_here() -> bool:
