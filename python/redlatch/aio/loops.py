@@ -23,8 +23,8 @@ class Thing(Protocol):
 # closed, and holds that arrive later are released. A weakref per entry is several times as fast as a weak dictionary.
 _mailboxes: dict[int, weakref.ref[Mailbox]] = {}
 
-# By these the native module finds the loop, the task, and what belongs to each. It takes them from the object of a call:
-# interpreters that share a process share the native module's own variables.
+# By these the native module finds the loop, the task, and what belongs to each. It takes them from the object of a
+# call: interpreters that share a process share the native module's own variables.
 PARTS = (asyncio._get_running_loop, asyncio.current_task, _mailboxes, tasks._tasks)
 
 
