@@ -13,7 +13,7 @@ use crate::{deadline, ports};
 /// The statements that make the system's own tables, in their order.
 const TABLES: [&str; 3] = ["mysql_system_tables.sql", "mysql_performance_tables.sql", "mysql_system_tables_data.sql"];
 
-/// What each server has from its start: two users, and a schema with the table of fencing tokens.
+/// Each server has this from its start: two users, and a schema with the table of fencing tokens.
 const INIT: &str = "\
 CREATE USER IF NOT EXISTS 'app'@'%' IDENTIFIED BY 'secret';
 CREATE USER IF NOT EXISTS 'other'@'%' IDENTIFIED BY 'secret';

@@ -15,7 +15,7 @@ pub type Key = Arc<str>;
 /// number again.
 pub type Bond = u64;
 
-/// What a client has at the server for one key.
+/// The server has given a client one key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grip {
     pub key: Key,
@@ -56,7 +56,7 @@ pub struct Seen {
     pub token: i64,
 }
 
-/// What a driver tells unasked.
+/// The events that a driver tells unasked.
 #[derive(Debug)]
 pub enum News {
     Opened {

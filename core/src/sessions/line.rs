@@ -66,7 +66,7 @@ pub async fn run(sessions: Arc<Sessions>, key: Key, nudge: Arc<Notify>) {
             }
             Step::Sleep(at) => until = at.min(give_up.unwrap_or(Instant::NEVER)),
             Step::End => {
-                // Noted in the same step as the end: whoever comes later starts another task.
+                // Noted in the same step as the end: a later caller starts another task.
                 ends.is_done = true;
                 return;
             }

@@ -192,11 +192,13 @@ promises! {
 
     fn many_threads_have_a_lock_one_at_a_time_though_some_go_first(row) of |kind| is_barged(kind); {
         let client = row.client("");
-        let (threads, rounds) = (8, 300);
+        let threads = 8;
+        let rounds = 300;
         let inside = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let work = |owner: i64| {
-                let (client, inside) = (client.clone(), &inside);
+                let client = client.clone();
+                let inside = &inside;
                 scope.spawn(move || {
                     for _ in 0..rounds {
                         let answer = client.run_blocking(acquire(row, owner)).expect("answered");

@@ -83,7 +83,8 @@ fn an_owner_that_gets_a_lock_by_one_kind_gets_it_by_the_other_for_which_it_waits
     each(is_pair, |first, second, client| {
         first.take(client, 5);
         // Perhaps this one gets the lock first, because the line of the first kind is about to try.
-        let (again, back) = (client.clone(), second.request(Op::Release, 3));
+        let again = client.clone();
+        let back = second.request(Op::Release, 3);
         let before = Request { wait: None, ..second.request(Op::Acquire, 3) };
         client.submit(client.ticket(), before, move |taken| {
             if taken.is_ok() {

@@ -139,7 +139,8 @@ fn a_lock_that_is_handed_on_inside_has_one_holder_and_growing_tokens() {
     let turns = prop::sample::select(turns.to_vec());
     let steps = prop::collection::vec(any::<(u8, u8)>(), 1..=2 * STEPS);
     let histories = (any::<bool>(), turns, 2..=OWNERS as usize, steps);
-    let (handed_on, barged) = (Cell::new(0), Cell::new(0));
+    let handed_on = Cell::new(0);
+    let barged = Cell::new(0);
     let played = TestRunner::new(config).run(&histories, |(fenced, turn, crowd, steps)| {
         let mut world = World::new(fenced, turn);
         play(&mut world, crowd, &steps);

@@ -19,7 +19,7 @@ pub enum Stream {
 
 pub struct Wire {
     stream: Stream,
-    /// What has come, and is no whole packet yet.
+    /// The bytes that have come and are no whole packet yet.
     read: Vec<u8>,
 }
 

@@ -428,7 +428,8 @@ impl World {
 
     /// Moves a hold under the field of `grip` from one owner to another.
     fn inherit(&mut self, from: i64, number: u64, to: i64, grip: i64) -> Option<Inherited> {
-        let (former, heir) = (self.claim(from), self.claim(to));
+        let former = self.claim(from);
+        let heir = self.claim(to);
         let hand_on =
             HandOn { from: &former, number, to: &heir, fenced: self.server.fenced, incarnation: self.incarnation };
         let before = self.before_hand_on(from);
@@ -472,7 +473,8 @@ impl World {
         });
         let claim = self.claim(owner);
         let field = self.holds.field(&self.claims[heir.owner as usize]);
-        let (gates, grip) = (self.gates.clone(), self.claim(field));
+        let gates = self.gates.clone();
+        let grip = self.claim(field);
         let Some(_own) = gates.try_enter(&claim).filter(|_| may) else { return false };
         let _grip = if field == owner { None } else { gates.try_enter(&grip) };
         if _grip.is_none() && field != owner {

@@ -113,7 +113,8 @@ impl World {
 
     fn ask(&mut self, client: usize) {
         self.asked += 1;
-        let (id, joined) = (self.asked, self.now);
+        let id = self.asked;
+        let joined = self.now;
         let line = self.clients[client].line.as_mut().expect("a line with workers stays");
         line.join(Place { id, deadline: None, joined, wants: 1, number: 0, owner: id as i64, waiter: () });
     }
@@ -235,7 +236,8 @@ impl World {
             Event::Message => {
                 side.heard += 1;
                 side.missed = side.working;
-                let (heard, working) = (side.heard, side.working);
+                let heard = side.heard;
+                let working = side.working;
                 side.line.iter_mut().for_each(|line| match working {
                     true => line.pace.doubt(now),
                     false => line.pace.heard(heard, now),
