@@ -268,3 +268,36 @@ fn the_report_of_a_members_loss_keeps_no_caller_of_its_group_waiting() {
     assert_eq!(told.recv_timeout(secs(40)), Ok(Ok(true)), "an answer about the group");
     drop(go_on);
 }
+
+/// A subscriber that panics whenever a lock is acquired or released.
+struct Panicking;
+
+impl Subscriber for Panicking {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        ["redlatch::acquire", "redlatch::release"].contains(&metadata.target())
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        panic!("the subscriber fails at {}", event.metadata().target());
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
+}
+
+#[test]
+fn a_subscriber_that_panics_costs_no_caller_its_lock() {
+    let (server, a, _) = pair();
+    tracing::subscriber::with_default(Panicking, || {
+        let guard = a.lock("panicked at").blocking().acquire().expect("free");
+        assert!(server.view().exists("panicked at"));
+        guard.release().expect("held");
+    });
+    assert!(!server.view().exists("panicked at"));
+}

@@ -12,6 +12,7 @@ use redlatch_tests::Server;
 
 use super::pair;
 
+mod one_field;
 mod permits;
 mod read_write;
 mod semaphore;

@@ -1,6 +1,7 @@
 //! The span of a program to which a report belongs, for the reports that other threads make. Without a subscriber of the
 //! crate `tracing` there is none, and to ask for one costs one comparison.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 
 use tracing::Span;
@@ -32,12 +33,18 @@ impl Scope {
         self.0.as_deref().cloned().unwrap_or_else(Span::none)
     }
 
-    /// Runs `report` inside the span.
-    pub fn enter<T>(&self, report: impl FnOnce() -> T) -> T {
+    /// Runs `work` inside the span.
+    pub fn enter<T>(&self, work: impl FnOnce() -> T) -> T {
         match &self.0 {
-            Some(span) => span.in_scope(report),
-            None => report(),
+            Some(span) => span.in_scope(work),
+            None => work(),
         }
+    }
+
+    /// Reports to the program's subscriber inside the span. A subscriber that panics must not cost a caller its lock; the
+    /// panic hook has told of it.
+    pub fn report(&self, report: impl FnOnce()) {
+        let _ = catch_unwind(AssertUnwindSafe(|| self.enter(report)));
     }
 
     /// Runs `work` inside the span.

@@ -519,6 +519,14 @@ impl Config {
         self.tls.check(self.servers.is_tls(), &self.servers)
     }
 
+    /// A name on the server: the prefix, and the name that the program gave.
+    pub(crate) fn full_name(&self, name: impl Into<Arc<str>> + AsRef<str>) -> Arc<str> {
+        match self.prefix.as_str() {
+            "" => name.into(),
+            prefix => [prefix, name.as_ref()].concat().into(),
+        }
+    }
+
     /// The addresses of the servers, without user and password.
     pub fn server(&self) -> String {
         self.servers.to_string()

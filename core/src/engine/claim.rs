@@ -5,6 +5,8 @@ use std::sync::{Arc, LazyLock};
 
 use foldhash::fast::RandomState;
 
+use crate::engine::traits::{COUNTED_TOGETHER, counted_as};
+
 /// An owner's claim to a lock of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
@@ -18,7 +20,7 @@ static STATE: LazyLock<RandomState> = LazyLock::new(RandomState::default);
 
 impl Claim {
     pub fn new(kind: &'static str, name: Arc<str>, owner: i64) -> Self {
-        let mark = STATE.hash_one((kind, &name, owner));
+        let mark = STATE.hash_one((counted_as(kind), &name, owner));
         Claim { mark, kind, name, owner }
     }
 
@@ -27,7 +29,17 @@ impl Claim {
         if owner == self.owner { self.clone() } else { Claim::new(self.kind, self.name.clone(), owner) }
     }
 
-    /// A hash of the claim: that of another one is hardly ever the same.
+    /// Tells whether the server counts the holds of an owner by both claims together.
+    pub fn is_counted_with(&self, other: &Claim) -> bool {
+        counted_as(self.kind) == counted_as(other.kind) && self.name == other.name
+    }
+
+    /// Tells whether the server may count other holds of its owner together with those by this claim.
+    pub fn is_counted_with_others(&self) -> bool {
+        COUNTED_TOGETHER.contains(&self.kind)
+    }
+
+    /// A hash of the field that the server has for the claim: that of another field is hardly ever the same.
     pub fn mark(&self) -> u64 {
         self.mark
     }

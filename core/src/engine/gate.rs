@@ -1,4 +1,5 @@
-//! One changing call at a time for each owner of a lock: a repeat, a renewal and a release never cross.
+//! One changing call at a time for each field of the server, which is an owner's for all kinds that are counted in it: a
+//! repeat, a renewal and a release never cross.
 
 use std::collections::hash_map::{self, HashMap};
 use std::collections::{HashSet, VecDeque};
@@ -20,14 +21,14 @@ pub struct Gates {
 
 #[derive(Default)]
 struct Inside {
-    /// The callers that queue for the right to send, in order. An owner has an entry while a call is inside or a caller
-    /// queues for it.
-    taken: HashMap<Claim, VecDeque<oneshot::Sender<Entry>>, RandomState>,
-    /// The marks of the owners that a round has let in.
+    /// The callers that queue for the right to send, in order, by the mark of their field. A field has an entry while a
+    /// call is inside or a caller queues for it.
+    taken: HashMap<u64, VecDeque<oneshot::Sender<Entry>>, RandomState>,
+    /// The marks of the fields that a round has let in.
     round: HashSet<u64, RandomState>,
     /// Owners whose callers wait until a round is over.
     awaited: Vec<Claim>,
-    /// Owners that a round had to leave out because of a call in flight, by their marks.
+    /// Owners that a round had to leave out because of a call in flight, by the marks of their fields.
     missed: HashMap<u64, Claim, RandomState>,
     /// The owners among them that have become free since the last look.
     freed: Vec<Claim>,
@@ -54,7 +55,7 @@ pub struct Entrance<'a>(&'a mut Inside);
 impl Entrance<'_> {
     /// False: another call or another round is inside. After a call [`Gates::take_freed`] gives the owner.
     pub fn lets_in(&mut self, round: &mut Round, claim: &Claim) -> bool {
-        if self.0.taken.contains_key(claim) {
+        if self.0.taken.contains_key(&claim.mark()) {
             self.0.missed.insert(claim.mark(), claim.clone());
             return false;
         }
@@ -69,14 +70,16 @@ impl Entrance<'_> {
 impl Gates {
     pub fn try_enter(self: &Arc<Self>, claim: &Claim) -> Option<Entry> {
         let mut inside = self.inside();
-        let is_free = !inside.round.contains(&claim.mark()) && !inside.taken.contains_key(claim);
+        let is_free = !inside.round.contains(&claim.mark()) && !inside.taken.contains_key(&claim.mark());
         is_free.then(|| self.enter_now(&mut inside, claim))
     }
 
     /// Tells whether no call is inside for any of these claims.
     pub fn are_quiet(&self, claims: impl IntoIterator<Item = Claim>) -> bool {
         let inside = self.inside();
-        claims.into_iter().all(|claim| !inside.round.contains(&claim.mark()) && !inside.taken.contains_key(&claim))
+        claims
+            .into_iter()
+            .all(|claim| !inside.round.contains(&claim.mark()) && !inside.taken.contains_key(&claim.mark()))
     }
 
     /// Makes an empty round.
@@ -106,11 +109,13 @@ impl Gates {
         loop {
             let entry = {
                 let mut inside = self.inside();
-                if inside.round.contains(&claim.mark()) && !inside.taken.contains_key(claim) {
+                if inside.round.contains(&claim.mark()) && !inside.taken.contains_key(&claim.mark()) {
                     inside.awaited.push(claim.clone());
-                    inside.taken.insert(claim.clone(), VecDeque::new());
+                    inside.taken.insert(claim.mark(), VecDeque::new());
                 }
-                let Some(queue) = inside.taken.get_mut(claim) else { return self.enter_now(&mut inside, claim) };
+                let Some(queue) = inside.taken.get_mut(&claim.mark()) else {
+                    return self.enter_now(&mut inside, claim);
+                };
                 let (sender, entry) = oneshot::channel();
                 queue.push_back(sender);
                 entry
@@ -122,7 +127,7 @@ impl Gates {
     }
 
     fn enter_now(self: &Arc<Self>, inside: &mut Inside, claim: &Claim) -> Entry {
-        inside.taken.insert(claim.clone(), VecDeque::new());
+        inside.taken.insert(claim.mark(), VecDeque::new());
         Entry::new(self, claim)
     }
 
@@ -147,7 +152,7 @@ impl Drop for Entry {
         while !self.passed {
             let next = {
                 let mut inside = self.gates.inside();
-                let hash_map::Entry::Occupied(mut queue) = inside.taken.entry(self.claim.clone()) else { return };
+                let hash_map::Entry::Occupied(mut queue) = inside.taken.entry(self.claim.mark()) else { return };
                 match queue.get_mut().pop_front() {
                     Some(next) => next,
                     None => {

@@ -99,7 +99,7 @@ impl Ended {
         let lock = loss.lock.as_str();
         let owner = loss.owner.as_str();
         let reason = loss.reason.name();
-        report.scope.enter(|| match report.is_own_doing {
+        report.scope.report(|| match report.is_own_doing {
             true => tracing::debug!(target: "redlatch::lost", lock, owner, reason, "{loss}"),
             false => tracing::warn!(target: "redlatch::lost", lock, owner, reason, "{loss}"),
         });
@@ -206,9 +206,13 @@ impl Holds {
         if let Some(&Gone { lost, outlasts, .. }) = self.past.tell(number, |gone| gone.claim == *claim) {
             return Err(Lapsed { loss: Box::new(self.loss(claim, &lost, now)), outlasts });
         }
-        // After its end the field may be its owner's again: a release would free the lock of that one.
-        if let Some(key) = self.claims.get(claim).copied().filter(|key| self.owned[*key].is_through_another()) {
-            self.expire(key, now);
+        for key in self.counted_with(claim) {
+            // After its end the field may be its owner's again: a release would free the lock of that one. And no release
+            // gives new life to a hold by another kind.
+            let owned = &self.owned[key];
+            if owned.is_through_another() || owned.claim != *claim {
+                self.expire(key, now);
+            }
         }
         let Some(owned) = self.of(claim) else { return Ok(None) };
         let is_latest = number == 0;
@@ -223,13 +227,14 @@ impl Holds {
             self.tell_loss(claim, number, now);
             return Err(lapsed);
         }
-        let others = || owned.holds.iter().filter(|hold| hold.number != number);
+        let together = self.counted_with(claim);
+        let others = || together.iter().flat_map(|key| &self.owned[*key].holds).filter(|hold| hold.number != number);
         let renewed = others().any(|hold| hold.is_renewed && hold.lost.is_none());
         let lease = if renewed { self.watchdog } else { Duration::ZERO };
         let leave = others().filter(|hold| hold.lost.is_none() || hold.abandoned).count() as u32;
         self.tell("leaving", owned, number, None, 0);
         let leaving = Leaving { number, leave, lease, since: owned.gripped };
-        if is_latest && leave > 0 {
+        if is_latest && owned.holds.len() > 1 {
             self.stands_in(claim, number);
         }
         Ok(Some(leaving))
@@ -336,12 +341,13 @@ impl Holds {
     }
 
     /// Prepares to let a hold last for `lease` from now on. Gives true if the hold may then end sooner than before: its
-    /// owner has no other hold, and the watchdog does not renew it.
+    /// owner has no other hold, by any kind, and the watchdog does not renew it.
     pub fn extending(&mut self, claim: &Claim, lease: Duration) -> bool {
         let Some(key) = self.claims.get(claim).copied() else { return false };
         let owned = &mut self.owned[key];
         owned.asks_for(lease);
-        owned.live() == 1 && !owned.is_renewed()
+        let is_renewed = owned.is_renewed();
+        !is_renewed && self.counted_with(claim).iter().map(|key| self.owned[*key].live()).sum::<u32>() == 1
     }
 
     /// Notes that the key may end sooner: after `lease` from now on.
@@ -390,16 +396,18 @@ impl Holds {
 
     /// Notes the server's answer to a call sent at `sent`: it has no field of this owner; `taken`: another owner has one.
     pub fn missing(&mut self, claim: &Claim, taken: bool, incarnation: u64, sent: Instant, now: Instant) {
-        // A belief that was over when the call went out ended by itself, whether or not the watchdog has looked since.
-        if let Some(key) = self.claims.get(claim).copied().filter(|key| self.owned[*key].deadline <= sent) {
-            self.expire(key, now);
+        for key in self.counted_with(claim) {
+            // A belief that was over when the call went out ended by itself, whether or not the watchdog has looked since.
+            if self.owned[key].deadline <= sent {
+                self.expire(key, now);
+            }
+            let reason = match taken {
+                true => LostReason::TakenOver,
+                false if self.owned[key].incarnation != incarnation => LostReason::ServerLostData,
+                false => LostReason::Deleted,
+            };
+            self.lose(key, reason, now);
         }
-        let reason = match self.of(claim) {
-            _ if taken => LostReason::TakenOver,
-            Some(owned) if owned.incarnation != incarnation => LostReason::ServerLostData,
-            _ => LostReason::Deleted,
-        };
-        self.lost(claim, reason, now);
     }
 
     pub fn look(&mut self, number: u64, now: Instant) -> Look {

@@ -20,6 +20,7 @@ pub mod holds;
 pub mod line;
 pub mod loss_listeners;
 pub mod pace;
+pub mod reports;
 pub mod traits;
 pub mod word;
 

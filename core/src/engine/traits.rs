@@ -46,6 +46,15 @@ impl Queue {
     }
 }
 
+/// The kinds whose holds the server counts together: all that an owner has of a name, by any of them, is one count.
+pub(crate) const COUNTED_TOGETHER: [&str; 6] =
+    ["plain", "spin", "non_reentrant", "fenced", "fair", "non_reentrant_fair"];
+
+/// The name under which the server counts the holds of this kind: the same for kinds that are counted together.
+pub(crate) fn counted_as(kind: &'static str) -> &'static str {
+    if COUNTED_TOGETHER.contains(&kind) { PLAIN.name } else { kind }
+}
+
 /// The features of a plain lock.
 pub(crate) const PLAIN: Traits = Traits {
     name: "plain",

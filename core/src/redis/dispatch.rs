@@ -72,17 +72,17 @@ impl Engine for Arc<Redis> {
     }
 
     fn latest(&self, kind: &'static str, name: &str, owner: i64) -> Option<u64> {
-        let claim = Claim::new(kind, self.full_name(name), owner);
+        let claim = Claim::new(kind, self.config.full_name(name), owner);
         self.holds(|holds| holds.latest(&claim))
     }
 
     fn owners(&self, name: &str) -> Vec<i64> {
-        let name = self.full_name(name);
+        let name = self.config.full_name(name);
         self.holds(|holds| holds.owners(&name, Instant::now()))
     }
 
     fn is_held_back(&self, name: &str) -> bool {
-        self.config.quarantine && self.link.held_back(&self.full_name(name)).is_some()
+        self.config.quarantine && self.link.held_back(&self.config.full_name(name)).is_some()
     }
 }
 

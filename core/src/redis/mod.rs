@@ -151,7 +151,7 @@ impl Redis {
 
     /// Notes that a hold of this name is on its way back although its caller is gone, until the drop of the result.
     pub fn depart(&self, name: &Arc<str>) -> Departure {
-        let name = self.full_name(name.clone());
+        let name = self.config.full_name(name.clone());
         self.departures.begin(kinds::multi::group(&name).into())
     }
 
@@ -218,14 +218,6 @@ impl Redis {
             });
         }
         busy
-    }
-
-    /// A name on the server: the client's prefix, and the name that the program gave.
-    pub fn full_name(&self, name: impl Into<Arc<str>> + AsRef<str>) -> Arc<str> {
-        match self.config.prefix.as_str() {
-            "" => name.into(),
-            prefix => [prefix, name.as_ref()].concat().into(),
-        }
     }
 
     pub fn is_closed(&self) -> bool {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::timeout_at;
-use tracing::Level;
 
 use crate::base::clock::Instant;
 use crate::base::scope::Scope;
@@ -14,6 +13,7 @@ use crate::engine::claim::Claim;
 use crate::engine::gate::Entry;
 use crate::engine::holds::{SHORT, believed};
 use crate::engine::pace::Busy;
+use crate::engine::reports;
 use crate::engine::word::AN_ANSWER;
 use crate::redis::Redis;
 use crate::redis::kinds::reply::{Code, Reply};
@@ -22,7 +22,7 @@ use crate::redis::kinds::{self, Inputs, KindRow, PERMITS_AT_ONCE, Queue};
 use crate::redis::link::Outcome;
 use crate::redis::settle::RetryLimits;
 use crate::request::error::{Error, Result};
-use crate::request::names::{shown, without};
+use crate::request::names::without;
 use crate::request::owner::owner_field;
 use crate::request::{Answer, Op, Request};
 
@@ -83,7 +83,7 @@ impl Target {
         let row = kinds::find(request.kind)
             .ok_or_else(|| Error::config(format!("there is no kind of lock `{}`", request.kind)))?;
         row.kind.check(request)?;
-        let claim = Claim::new(request.kind, redis.full_name(request.name.clone()), request.owner);
+        let claim = Claim::new(request.kind, redis.config.full_name(request.name.clone()), request.owner);
         let without = if row.traits.held { redis.config.watchdog } else { Duration::ZERO };
         let target = Target::of(redis, row, claim, request.lease.unwrap_or(without));
         let target = if row.traits.held { target } else { target.of_request(request) };
@@ -218,8 +218,13 @@ impl Target {
         if self.row.traits.held { self.redis.holds(|holds| holds.count(&self.claim, Instant::now())) } else { 0 }
     }
 
+    /// The number of holds that the server counts for its owner, by this kind and by others, as far as this client knows.
+    pub fn count_with_others(&self) -> u32 {
+        if self.row.traits.held { self.redis.holds(|holds| holds.count_with(&self.claim, Instant::now())) } else { 0 }
+    }
+
     pub fn acquire_call(&self) -> Result<Call> {
-        let count = self.count();
+        let count = self.count_with_others();
         let (known, spare) = match self.row.traits.fenced {
             true => (
                 self.redis.holds(|holds| holds.known(&self.claim)),
@@ -334,35 +339,12 @@ impl Target {
 
     /// Logs the result of an acquire.
     pub fn say(&self, came: std::result::Result<&Answer, &Error>) {
-        if !tracing::enabled!(target: "redlatch::acquire", Level::DEBUG) {
-            return;
-        }
-        let lock = self.plain_name();
-        let name = shown(lock);
-        let owner = &*self.owner;
-        self.scope.enter(|| match came {
-            Ok(Answer { done: true, .. }) => {
-                tracing::debug!(target: "redlatch::acquire", lock, owner, "`{name}` is acquired for {owner}")
-            }
-            Ok(_) => tracing::debug!(target: "redlatch::acquire", lock, owner, "`{name}` is not acquired for {owner}"),
-            Err(error) => {
-                tracing::debug!(target: "redlatch::acquire", lock, owner, "`{name}` is not acquired for {owner}: {error}")
-            }
-        });
+        reports::acquired(&self.scope, self.plain_name(), &self.owner, came);
     }
 
     /// Logs a release. `leave`: the number of holds that the owner keeps.
     pub fn say_released(&self, leave: u32) {
-        if !tracing::enabled!(target: "redlatch::release", Level::DEBUG) {
-            return;
-        }
-        let lock = self.plain_name();
-        let name = shown(lock);
-        let owner = &*self.owner;
-        self.scope.enter(|| match leave {
-            0 => tracing::debug!(target: "redlatch::release", lock, owner, "`{name}` is released by {owner}"),
-            _ => tracing::debug!(target: "redlatch::release", lock, owner, "`{name}` is released by {owner}, which holds it {leave} more times"),
-        });
+        reports::released(&self.scope, self.plain_name(), &self.owner, leave);
     }
 
     /// Warns about a semaphore whose permits were never set, once for each client.
@@ -373,7 +355,7 @@ impl Target {
             unset.len() < MOST_UNSET && unset.insert(self.claim.name.clone())
         };
         if is_new {
-            self.scope.enter(|| tracing::warn!(
+            self.scope.report(|| tracing::warn!(
                 target: "redlatch::semaphore",
                 lock,
                 "the permits of `{lock}` were never set, and a caller without a limit waits for them; set them first, or give `wait`"

@@ -70,12 +70,12 @@ impl Engine for Arc<Sessions> {
     }
 
     fn latest(&self, kind: &'static str, name: &str, owner: i64) -> Option<u64> {
-        let claim = Claim::new(kind, self.full_name(name), owner);
+        let claim = Claim::new(kind, self.config.full_name(name), owner);
         self.work(|state| state.holds.latest(&claim))
     }
 
     fn owners(&self, name: &str) -> Vec<i64> {
-        let name = self.full_name(name);
+        let name = self.config.full_name(name);
         self.work(|state| state.holds.owners(&name, Instant::now()))
     }
 

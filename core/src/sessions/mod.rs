@@ -187,14 +187,6 @@ impl Sessions {
         });
     }
 
-    /// A name on the server: the client's prefix, and the name that the program gave.
-    pub fn full_name(&self, name: impl Into<Arc<str>> + AsRef<str>) -> Arc<str> {
-        match self.config.prefix.as_str() {
-            "" => name.into(),
-            prefix => [prefix, name.as_ref()].concat().into(),
-        }
-    }
-
     pub fn is_closed(&self) -> bool {
         self.io.presence.is_closing()
     }

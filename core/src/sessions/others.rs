@@ -62,7 +62,7 @@ impl Sessions {
 
     pub async fn inspect(self: Arc<Self>, limits: Limits, request: Request) -> Result<Answer> {
         let traits = self.kind(request.kind)?;
-        let claim = Claim::new(traits.name, self.full_name(request.name), request.owner);
+        let claim = Claim::new(traits.name, self.config.full_name(request.name), request.owner);
         let key = self.key(limits, &claim.name).await?;
         let seen = self.repeat(limits, || self.driver.look(&key, traits.fenced)).await?;
         let (count, left) = self.work(|state| {
@@ -90,7 +90,7 @@ impl Sessions {
 
     pub async fn force_release(self: Arc<Self>, limits: Limits, request: Request) -> Result<Answer> {
         self.kind(request.kind)?;
-        let name = self.full_name(request.name);
+        let name = self.config.full_name(request.name);
         let key = self.key(limits, &name).await?;
         let (told, freed) = tokio::sync::oneshot::channel();
         let mut told = Some(told);
@@ -124,7 +124,7 @@ impl Sessions {
     /// Lets a hold last for the request's lease from now on. The client itself keeps that lease: no server is asked.
     pub fn extend(self: &Arc<Self>, request: &Request) -> Result<Answer> {
         let traits = self.kind(request.kind)?;
-        let claim = Claim::new(traits.name, self.full_name(request.name.clone()), request.owner);
+        let claim = Claim::new(traits.name, self.config.full_name(request.name.clone()), request.owner);
         let lease = request.lease.unwrap_or(self.config.watchdog);
         let not_held =
             || Error::NotHeld { lock: claim.name.to_string(), owner: OwnerField(&self.uuid, claim.owner).to_string() };

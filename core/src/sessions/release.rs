@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use crate::base::clock::Instant;
+use crate::base::scope::Scope;
 use crate::engine::claim::Claim;
 use crate::engine::holds::{Lapsed, Leaving, Meant};
+use crate::engine::reports;
 use crate::request::error::{Error, Result};
+use crate::request::names::without;
 use crate::request::owner::OwnerField;
 use crate::request::{Answer, Done, Request};
 use crate::sessions::waiter::{Caller, Limits};
@@ -15,13 +18,14 @@ use crate::sessions::{After, Sessions};
 pub fn begin(sessions: &Arc<Sessions>, ticket: u64, request: &Request, done: Done) -> Option<(Done, Result<Answer>)> {
     let limit = Limits::of(sessions, request).whole();
     let claim = match sessions.kind(request.kind) {
-        Ok(traits) => Claim::new(traits.name, sessions.full_name(request.name.clone()), request.owner),
+        Ok(traits) => Claim::new(traits.name, sessions.config.full_name(request.name.clone()), request.owner),
         Err(error) => return Some((done, Err(error))),
     };
     let not_held =
         || Error::NotHeld { lock: claim.name.to_string(), owner: OwnerField(&sessions.uuid, claim.owner).to_string() };
     let Some(key) = sessions.driver.key(&claim.name) else { return Some((done, Err(not_held()))) };
     let mut caller = Some(Caller::new(sessions, ticket, limit, done));
+    let mut released = None;
     let answer = sessions.work(|state| {
         let now = Instant::now();
         state.expire_bonds(now);
@@ -39,6 +43,7 @@ pub fn begin(sessions: &Arc<Sessions>, ticket: u64, request: &Request, done: Don
             Err(Lapsed { loss, .. }) => return Some(Err(Error::Lost(loss))),
         };
         state.holds.released(&claim, number, leave == 0, now);
+        released = Some(leave);
         state.keys.remove(&number);
         if !state.grips.let_go(&key, number) {
             return Some(Ok(Answer::done(leave.into())));
@@ -51,6 +56,10 @@ pub fn begin(sessions: &Arc<Sessions>, ticket: u64, request: &Request, done: Don
         state.poke(&key);
         None
     });
+    if let Some(leave) = released {
+        let lock = without(&sessions.config.prefix, &claim.name);
+        reports::released(&Scope::current(), lock, &OwnerField(&sessions.uuid, claim.owner), leave);
+    }
     Some((caller?.take(), answer?))
 }
 

@@ -5,16 +5,15 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tracing::Level;
-
 use crate::base::clock::Instant;
 use crate::base::presence::{Presence, Present};
 use crate::base::scope::Scope;
 use crate::config::LONGEST;
 use crate::engine::claim::Claim;
+use crate::engine::reports;
 use crate::engine::traits::Traits;
 use crate::request::error::{Error, Result};
-use crate::request::names::{shown, without};
+use crate::request::names::without;
 use crate::request::owner::OwnerField;
 use crate::request::{Answer, Done, Request};
 use crate::sessions::Sessions;
@@ -143,7 +142,7 @@ impl Waiter {
         };
         Waiter {
             caller: Caller::new(sessions, ticket, limits.whole(), done),
-            claim: Claim::new(traits.name, sessions.full_name(request.name.clone()), request.owner),
+            claim: Claim::new(traits.name, sessions.config.full_name(request.name.clone()), request.owner),
             traits,
             lease: request.lease,
             patience,
@@ -181,23 +180,10 @@ impl Waiter {
     }
 
     pub fn say(&self, came: &Result<Answer>) {
-        if !tracing::enabled!(target: "redlatch::acquire", Level::DEBUG) {
-            return;
-        }
         let sessions = &self.caller.sessions;
         let lock = without(&sessions.config.prefix, &self.claim.name);
-        let name = shown(lock);
-        let owner = OwnerField(&sessions.uuid, self.claim.owner).to_string();
-        let owner = owner.as_str();
-        self.scope.enter(|| match came {
-            Ok(Answer { done: true, .. }) => {
-                tracing::debug!(target: "redlatch::acquire", lock, owner, "`{name}` is acquired for {owner}")
-            }
-            Ok(_) => tracing::debug!(target: "redlatch::acquire", lock, owner, "`{name}` is not acquired for {owner}"),
-            Err(error) => {
-                tracing::debug!(target: "redlatch::acquire", lock, owner, "`{name}` is not acquired for {owner}: {error}")
-            }
-        });
+        let owner = OwnerField(&sessions.uuid, self.claim.owner);
+        reports::acquired(&self.scope, lock, &owner, came.as_ref());
     }
 }
 

@@ -532,8 +532,10 @@ promises! {
             let first = waiting.next().expect("eight wait").within(PATIENCE).expect("answered").items[0];
             let newest = if delete {
                 eventually(|| view.tells());
+                // Before the key goes: the next owner draws its token as soon as the client hears of that.
+                let newest = view.command::<i64>(&["INCRBY", TOKENS, "100"]);
                 view.command::<()>(&["DEL", "n"]);
-                view.command::<i64>(&["INCRBY", TOKENS, "100"])
+                newest
             } else {
                 let inner = row.take(&client, 2).items[0];
                 row.give(&client, 2);

@@ -81,12 +81,17 @@ impl Holds {
 
     /// Notes that the call under this grip has ended: the question that had to wait for it goes to the server now.
     pub fn look_again(&mut self, grip: &Claim, now: Instant) {
-        let Some(key) = self.key_of_grip(grip) else { return };
-        self.owned[key].hurry_renewal(now);
-        self.plan(key, now);
-        if self.owned[key].suspected || self.owned[key].changed {
-            let is_shared = self.owned[key].names().count() > 1;
-            self.check(key, if is_shared { self.stepped(now + SHARED, STEP) } else { now }, now);
+        let Some(claim) = self.claim_under(grip) else { return };
+        for key in self.counted_with(&claim) {
+            if self.owned[key].live() == 0 {
+                continue;
+            }
+            self.owned[key].hurry_renewal(now);
+            self.plan(key, now);
+            if self.owned[key].suspected || self.owned[key].changed {
+                let is_shared = self.owned[key].names().count() > 1;
+                self.check(key, if is_shared { self.stepped(now + SHARED, STEP) } else { now }, now);
+            }
         }
     }
 
@@ -205,19 +210,23 @@ impl Holds {
         self.owned.get(ask.key).filter(|owned| owned.first == ask.first)
     }
 
-    /// Notes that a release sent at `sent` has left holds behind, which the server keeps for `left`. The client
-    /// believes that, even if it is less than before. The release asked for `lease` at least; if that was more than
-    /// zero, it renewed the holds.
+    /// Notes that a release sent at `sent` has left holds behind, by whichever kind, which the server keeps for `left`. The
+    /// client believes that, even if it is less than before. The release asked for `lease` at least; if that was more
+    /// than zero, it renewed the holds.
     pub fn left(&mut self, claim: &Claim, left: Duration, lease: Duration, sent: Instant, now: Instant) {
         let renew_at = self.next_renewal(now);
-        let Some(key) = self.claims.get(claim).copied() else { return };
-        let owned = &mut self.owned[key];
-        if lease > Duration::ZERO && left >= lease {
-            owned.renewed(sent, renew_at, sent);
+        for key in self.counted_with(claim) {
+            let owned = &mut self.owned[key];
+            if owned.live() == 0 {
+                continue;
+            }
+            if lease > Duration::ZERO && left >= lease {
+                owned.renewed(sent, renew_at, sent);
+            }
+            owned.deadline = sent + believed(left);
+            self.tell("until", &self.owned[key], 0, Some(sent), 0);
+            self.plan(key, now);
         }
-        owned.deadline = sent + believed(left);
-        self.tell("until", &self.owned[key], 0, Some(sent), 0);
-        self.plan(key, now);
     }
 
     /// The time of a new owner's first renewal. Spreads very many owners over most of the interval, in groups.

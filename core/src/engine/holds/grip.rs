@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use smallvec::SmallVec;
+
 use super::owned::Hold;
 use super::{Holds, Owned, believed, lease_for};
 use crate::base::clock::Instant;
@@ -69,21 +71,44 @@ impl Holds {
         self.of(claim).map_or(claim.owner, |owned| owned.field)
     }
 
-    /// The owner whose holds the server keeps under this claim.
-    pub(super) fn key_of_grip(&self, grip: &Claim) -> Option<usize> {
-        let own = self.claims.get(grip).copied();
-        own.filter(|key| !self.owned[*key].is_through_another() && self.owned[*key].live() > 0).or_else(|| {
-            let sharers = self.names.get(&grip.name)?;
-            let is_it = |owned: &Owned| owned.claim.kind == grip.kind && owned.field == grip.owner && owned.live() > 0;
-            sharers.keys.iter().copied().find(|key| is_it(&self.owned[*key])).or(own)
-        })
+    /// The keys of all that the server counts together with what the owner has by this claim: by this kind and by others, in
+    /// the same field.
+    pub(super) fn counted_with(&self, claim: &Claim) -> SmallVec<[usize; 2]> {
+        if !claim.is_counted_with_others() {
+            // Very many may hold such a name.
+            return self.claims.get(claim).copied().into_iter().collect();
+        }
+        let field = self.field(claim);
+        let is_it = |owned: &Owned| {
+            (owned.claim.owner, owned.field) == (claim.owner, field) && owned.claim.is_counted_with(claim)
+        };
+        let sharers = self.names.get(&claim.name).into_iter().flat_map(|sharers| &sharers.keys);
+        sharers.copied().filter(|key| is_it(&self.owned[*key])).collect()
+    }
+
+    /// The number of holds that the server counts together with those of this claim, as far as this client knows.
+    pub fn count_with(&mut self, claim: &Claim, now: Instant) -> u32 {
+        let keys = self.counted_with(claim);
+        keys.iter().for_each(|key| self.expire(*key, now));
+        keys.iter().map(|key| self.owned[*key].live()).sum()
+    }
+
+    /// The claim whose holds the server keeps under this one.
+    pub(super) fn claim_under(&self, grip: &Claim) -> Option<Claim> {
+        if self.of(grip).is_some_and(|own| !own.is_through_another() && own.live() > 0) {
+            return Some(grip.clone());
+        }
+        let keys = || self.names.get(&grip.name).into_iter().flat_map(|sharers| &sharers.keys);
+        let owned = || keys().map(|key| &self.owned[*key]);
+        let is_it = |owned: &&Owned| owned.field == grip.owner && owned.claim.is_counted_with(grip) && owned.live() > 0;
+        let own = owned().filter(is_it).find(|owned| !owned.is_through_another());
+        own.or_else(|| owned().find(is_it)).map(|owned| owned.claim.clone())
     }
 
     /// The number of holds that the server keeps under this claim, as far as this client knows.
     pub fn count_under(&mut self, grip: &Claim, now: Instant) -> u32 {
-        let Some(key) = self.key_of_grip(grip) else { return 0 };
-        self.expire(key, now);
-        self.owned[key].live()
+        let claim = self.claim_under(grip);
+        claim.map_or(0, |claim| self.count_with(&claim, now))
     }
 
     /// The hold of a lock of that name, of any kind, that this owner has through the grip of another one, or another one

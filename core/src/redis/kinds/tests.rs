@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::*;
 use crate::base::clock::Instant;
 use crate::engine::pace::{Next, Pace};
+use crate::engine::traits::counted_as;
 
 fn inputs() -> Inputs<'static> {
     Inputs {
@@ -73,5 +74,13 @@ fn waiters_of_spin_and_token_locks_ask_as_often_as_is_promised() {
             let delay = until - now;
             assert!(delay <= most && delay >= most * 3 / 4, "{kind}: {delay:?} in place of {most:?}");
         }
+    }
+}
+
+#[test]
+fn kinds_of_locks_that_are_one_hash_with_a_count_are_counted_together() {
+    for KindRow { traits, .. } in ALL {
+        let is_one = traits.form == PLAIN.form;
+        assert_eq!(counted_as(traits.name), if is_one { PLAIN.name } else { traits.name });
     }
 }

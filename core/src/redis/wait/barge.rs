@@ -6,6 +6,7 @@ use crate::base::clock::Instant;
 use crate::engine::claim::Claim;
 use crate::engine::holds::grip::{HandOn, Inherited};
 use crate::engine::pace::Obstacle;
+use crate::engine::traits::counted_as;
 use crate::redis::target::Target;
 use crate::redis::wait::acquire::{once_more, started};
 use crate::redis::wait::lines::{Patience, Waiter};
@@ -73,11 +74,12 @@ impl Target {
         let name = &self.claim.name;
         let fenced = self.row.traits.fenced;
         let hand_on = HandOn { from, number, to: &self.claim, fenced, incarnation: redis.link.incarnation() };
-        // The same owner may ask for the same key by another kind.
+        // The same owner may ask for the same key by a kind with another field; for this field no other call is under way.
         let is_quiet = |field: i64| {
-            let calls = self.row.sharers();
+            let kinds = self.row.sharers().map(|row| row.traits.name);
+            let others = kinds.filter(|kind| counted_as(kind) != counted_as(self.claim.kind));
             !redis.wakes.is_suspect(name)
-                && redis.gates.are_quiet(calls.map(|kind| Claim::new(kind.traits.name, name.clone(), field)))
+                && redis.gates.are_quiet(others.map(|kind| Claim::new(kind, name.clone(), field)))
         };
         let now = Instant::now();
         let Inherited { number, token, left } = redis.holds(|holds| holds.hand_on(&hand_on, now, is_quiet))?;

@@ -30,7 +30,7 @@ impl Target {
     /// Tells whether the server may have a field of this owner already: for a hold of its own, or of one to which the
     /// lock was handed on.
     pub fn has_field(&self) -> bool {
-        self.count() > 0 || self.tangle().is_some()
+        self.count_with_others() > 0 || self.tangle().is_some()
     }
 
     /// Makes way for an acquire that has the right to send, and gives that back. `Err`: the answer of the acquire, because
@@ -118,7 +118,7 @@ impl Target {
         };
         drop(entry);
         if !is_wanted {
-            let leave = self.count();
+            let leave = self.count_with_others();
             drop(self.give_back(own, leave, Vec::new()));
         }
     }

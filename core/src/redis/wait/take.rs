@@ -45,7 +45,7 @@ impl Target {
                     let is_nothing = copies.is_empty() && !is_half_done;
                     let given_back = match is_nothing {
                         true => return Err(error),
-                        false if self.row.traits.held => self.give_back(entry, self.count(), copies),
+                        false if self.row.traits.held => self.give_back(entry, self.count_with_others(), copies),
                         false => self.undo(entry, &call, copies),
                     };
                     if let Some(rest) = held_back {
