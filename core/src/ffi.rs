@@ -54,27 +54,8 @@ pub trait Border {
         self.client().ticket()
     }
 
-    fn start(
-        &self,
-        ticket: u64,
-        request: Request,
-        done: impl FnOnce(Result<Answer>) + Send + 'static,
-    ) -> Option<Result<Answer>> {
-        self.client().start(ticket, request, done)
-    }
-
-    fn start_within(
-        &self,
-        inside: Duration,
-        ticket: u64,
-        request: Request,
-        done: impl FnOnce(Result<Answer>) + Send + 'static,
-    ) -> Option<Result<Answer>> {
-        self.client().start_within(inside, ticket, request, done)
-    }
-
-    fn start_seated(&self, inside: Duration, seat: &Arc<Seat>, request: Request) -> Option<Result<Answer>> {
-        self.client().start_seated(inside, seat, request)
+    fn start(&self, inside: Duration, seat: &Arc<Seat>, request: Request) -> Option<Result<Answer>> {
+        self.client().start(inside, seat, request)
     }
 
     fn submit(&self, ticket: u64, request: Request, done: impl FnOnce(Result<Answer>) + Send + 'static) {

@@ -9,7 +9,7 @@ use redlatch::ffi::kinds::{ALL, KindRow, Traits};
 use redlatch::ffi::{Answer, Border, LEASE_MAX, Op, Request};
 use redlatch::{Client, Config, Error, Holds, Result};
 use redlatch_tests::oracle::Statement;
-use redlatch_tests::{PATIENCE, Server, all_at_once, kinds};
+use redlatch_tests::{PATIENCE, Server, all_at_once, begun, kinds};
 
 use super::eventually;
 
@@ -46,15 +46,7 @@ fn no_panic(what: &str) {
 
 /// The answer to a request. The test fails if none comes.
 fn asked(client: &Client, request: Request, what: &str) -> Result<Answer> {
-    let (sender, answer) = mpsc::channel();
-    let done = {
-        let sender = sender.clone();
-        move |result| drop(sender.send(result))
-    };
-    if let Some(result) = client.start(client.ticket(), request, done) {
-        return result;
-    }
-    let answer = answer.recv_timeout(PATIENCE);
+    let answer = begun(client, Duration::MAX, client.ticket(), request).recv_timeout(PATIENCE);
     no_panic(what);
     answer.unwrap_or_else(|_| panic!("{what}: no answer within {PATIENCE:?}"))
 }

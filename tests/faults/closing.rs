@@ -10,6 +10,7 @@ use redlatch::ffi::{Answer, Border, Member, Op, Request, Rule};
 use redlatch::{Error, Holds};
 
 use super::*;
+use redlatch_tests::begun;
 use redlatch_tests::dice::Dice;
 
 type End = Result<Answer, Error>;
@@ -27,13 +28,11 @@ struct Asked {
 impl Asked {
     fn by(client: &Client, ticket: u64, request: Request, on_own_thread: bool) -> Asked {
         let what = format!("{request:?}");
-        let (sender, end) = mpsc::channel();
-        let told = sender.clone();
-        let done = move |result| drop(told.send(result));
-        match on_own_thread {
-            true => client.start(ticket, request, done).into_iter().for_each(|result| drop(sender.send(result))),
-            false => client.submit(ticket, request, done),
+        if on_own_thread {
+            return Asked { what, end: begun(client, Duration::MAX, ticket, request) };
         }
+        let (sender, end) = mpsc::channel();
+        client.submit(ticket, request, move |result| drop(sender.send(result)));
         Asked { what, end }
     }
 

@@ -1,9 +1,10 @@
 //! Callers whose threads may be inside the library only for a moment, because there they notice no interrupt.
 
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::Receiver;
 
 use redlatch::Error;
 use redlatch::ffi::{Answer, Border, Op, Request};
+use redlatch_tests::begun;
 
 use super::*;
 
@@ -16,12 +17,8 @@ type End = Receiver<Result<Answer, Error>>;
 
 /// Begins an acquire, and returns the channel of its answer.
 fn ask(client: &Client, ticket: u64, name: &str) -> End {
-    let (sender, end) = mpsc::channel();
-    let told = sender.clone();
     let request = Request { lease: Some(LONG), ..Request::new(Op::Acquire, "plain", name, OWNER) };
-    let at_once = client.start_within(INSIDE, ticket, request, move |result| drop(told.send(result)));
-    at_once.into_iter().for_each(|result| drop(sender.send(result)));
-    end
+    begun(client, INSIDE, ticket, request)
 }
 
 /// Opens the connection of the caller's thread.

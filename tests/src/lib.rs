@@ -8,6 +8,7 @@
 
 pub mod agent;
 pub mod authority;
+pub mod begun;
 pub mod check;
 pub mod clock;
 pub mod clocks;
@@ -40,6 +41,7 @@ pub mod view;
 
 pub use agent::Agent;
 pub use authority::{Authority, Issued};
+pub use begun::begun;
 pub use clocks::Clocks;
 pub use cluster::Cluster;
 pub use contents::Contents;

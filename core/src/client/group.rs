@@ -23,6 +23,7 @@ use crate::engine::holds::{Meant, REMEMBER};
 use crate::request::error::{Error, Loss, Result};
 use crate::request::names::shown;
 use crate::request::owner::OwnerField;
+use crate::request::seat::Seat;
 use crate::request::{Answer, Done, Look, Op, Request, given_back};
 
 mod all;
@@ -308,8 +309,8 @@ impl Group {
 /// The holds of a group are in the state of one member's client, its home.
 impl Engine for Arc<Group> {
     /// A group does nothing on the caller's thread.
-    fn start(&self, _: Duration, ticket: u64, request: Request, done: Done) -> Option<Result<Answer>> {
-        self.submit(ticket, request, done);
+    fn start(&self, _: Duration, seat: &Arc<Seat>, request: Request) -> Option<Result<Answer>> {
+        self.submit(seat.ticket(), request, seat.done());
         None
     }
 

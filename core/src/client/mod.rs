@@ -249,51 +249,23 @@ impl Client {
         self.tickets.fetch_add(1, SeqCst)
     }
 
-    /// Carries out a request in one round trip on the caller's thread if that is possible. `None`: the request waits,
-    /// or the connection was busy. Then the I/O thread calls `done` once: `done` may only hand the result over, never
-    /// block or run a user's code.
-    pub(crate) fn start(
-        &self,
-        ticket: u64,
-        request: Request,
-        done: impl FnOnce(Result<Answer>) + Send + 'static,
-    ) -> Option<Result<Answer>> {
-        self.start_within(Duration::MAX, ticket, request, done)
-    }
-
-    /// As [`Client::start`], but an acquire keeps the caller's thread for about `inside` at most: the caller can then
-    /// react to an interrupt. A first try without an answer by then continues on the I/O thread.
-    pub(crate) fn start_within(
-        &self,
-        inside: Duration,
-        ticket: u64,
-        request: Request,
-        done: impl FnOnce(Result<Answer>) + Send + 'static,
-    ) -> Option<Result<Answer>> {
+    /// Carries out a request in one round trip on the caller's thread if that is possible. An acquire keeps that thread for
+    /// about `inside` at most: the caller can then react to an interrupt. `None`: the request waits, or the connection was
+    /// busy, or a first try goes on on the I/O thread. Then the outcome comes into the seat.
+    pub(crate) fn start(&self, inside: Duration, seat: &Arc<Seat>, request: Request) -> Option<Result<Answer>> {
         let (state, _present) = match self.state().and_then(|state| self.ready(state, &request)) {
             Ok(ready) => ready,
             Err(error) => return Some(Err(self.too_late(&request, error))),
         };
         // This avoids `dyn`: nothing may come between a caller and the first try of an uncontended lock.
         match &self.group {
-            Some(group) => group.start(inside, ticket, request, Box::new(done)),
-            None => state.served.start(inside, ticket, request, Box::new(done)),
+            Some(group) => group.start(inside, seat, request),
+            None => state.served.start(inside, seat, request),
         }
     }
 
-    /// As [`Client::start_within`], for a thread that waits in this seat.
-    pub(crate) fn start_seated(&self, inside: Duration, seat: &Arc<Seat>, request: Request) -> Option<Result<Answer>> {
-        let (state, _present) = match self.state().and_then(|state| self.ready(state, &request)) {
-            Ok(ready) => ready,
-            Err(error) => return Some(Err(self.too_late(&request, error))),
-        };
-        match &self.group {
-            Some(group) => group.start_seated(inside, seat, request),
-            None => state.served.start_seated(inside, seat, request),
-        }
-    }
-
-    /// Carries out a request on the I/O thread; `done` as in [`Client::start`].
+    /// Carries out a request on the I/O thread, which calls `done` once: `done` may only hand the result over, never block
+    /// or run a user's code.
     pub(crate) fn submit(&self, ticket: u64, request: Request, done: impl FnOnce(Result<Answer>) + Send + 'static) {
         self.submit_to(self.state(), ticket, request, done);
     }
@@ -336,7 +308,7 @@ impl Client {
     pub(crate) fn run_blocking(&self, request: Request) -> Result<Answer> {
         // The thread waits until the outcome has come, so none is late.
         let seat = Seat::new(self.ticket(), |_, _| {});
-        self.start_seated(Duration::MAX, &seat, request).unwrap_or_else(|| match seat.wait(None) {
+        self.start(Duration::MAX, &seat, request).unwrap_or_else(|| match seat.wait(None) {
             WaitEnd::Over(result) => result,
             WaitEnd::NotYet | WaitEnd::Gone => Err(Error::Closed { server: self.server() }),
         })

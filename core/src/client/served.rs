@@ -45,18 +45,10 @@ impl Served {
     }
 
     /// As [`crate::engine::Engine::start`].
-    pub fn start(&self, inside: Duration, ticket: u64, request: Request, done: Done) -> Option<Result<Answer>> {
+    pub fn start(&self, inside: Duration, seat: &Arc<Seat>, request: Request) -> Option<Result<Answer>> {
         match self {
-            Served::Redis(redis) => redis.start(inside, ticket, request, done),
-            Served::Sessions(sessions) => sessions.start(inside, ticket, request, done),
-        }
-    }
-
-    /// As [`crate::engine::Engine::start_seated`].
-    pub fn start_seated(&self, inside: Duration, seat: &Arc<Seat>, request: Request) -> Option<Result<Answer>> {
-        match self {
-            Served::Redis(redis) => redis.start_seated(inside, seat, request),
-            Served::Sessions(sessions) => sessions.start_seated(inside, seat, request),
+            Served::Redis(redis) => redis.start(inside, seat, request),
+            Served::Sessions(sessions) => sessions.start(inside, seat, request),
         }
     }
 

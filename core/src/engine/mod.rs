@@ -30,12 +30,8 @@ pub const WINDOW: Duration = Duration::from_secs(1);
 /// Carries out the requests of a client. The client itself knows no server.
 pub trait Engine {
     /// Carries a request out on the caller's thread if that is possible, an acquire for about `inside` at most. `None`:
-    /// the I/O thread will call `done`.
-    fn start(&self, inside: Duration, ticket: u64, request: Request, done: Done) -> Option<Result<Answer>>;
-    /// As [`Engine::start`], for a thread that waits in this seat.
-    fn start_seated(&self, inside: Duration, seat: &Arc<Seat>, request: Request) -> Option<Result<Answer>> {
-        self.start(inside, seat.ticket(), request, seat.done())
-    }
+    /// the outcome will come into the seat.
+    fn start(&self, inside: Duration, seat: &Arc<Seat>, request: Request) -> Option<Result<Answer>>;
     /// Carries a request out on the I/O thread.
     fn submit(&self, ticket: u64, request: Request, done: Done);
     /// Asks a request to end. The engine still calls its `done`.

@@ -24,12 +24,17 @@ use crate::request::seat::Seat;
 use crate::request::{Answer, Done, Look, Op, Request, given_back};
 
 impl Engine for Arc<Redis> {
-    fn start(&self, inside: Duration, ticket: u64, request: Request, done: Done) -> Option<Result<Answer>> {
-        begin(self, inside, ticket, request, done, None)
-    }
-
-    fn start_seated(&self, inside: Duration, seat: &Arc<Seat>, request: Request) -> Option<Result<Answer>> {
-        begin(self, inside, seat.ticket(), request, seat.done(), Some(seat))
+    fn start(&self, inside: Duration, seat: &Arc<Seat>, request: Request) -> Option<Result<Answer>> {
+        let done = plainly(self, seat.done());
+        let ticket = seat.ticket();
+        let answer = match Target::new(self, &request) {
+            Ok(target) if request.op == Op::Acquire => {
+                acquire::start(Waiter::new(target, ticket, &request, done).seated(seat.clone()), inside)?
+            }
+            Ok(target) => start(target, ticket, request, done)?,
+            Err(error) => Err(error),
+        };
+        Some(answer.map_err(|error| error.without(&self.config.prefix)))
     }
 
     fn submit(&self, ticket: u64, request: Request, done: Done) {
@@ -145,25 +150,6 @@ fn plainly(redis: &Arc<Redis>, done: Done) -> Done {
     // The closure must not own the engine: a listener would keep it alive.
     let prefix = redis.config.prefix.clone();
     Box::new(move |result| done(result.map_err(|error| error.without(&prefix))))
-}
-
-fn begin(
-    redis: &Arc<Redis>,
-    inside: Duration,
-    ticket: u64,
-    request: Request,
-    done: Done,
-    seat: Option<&Arc<Seat>>,
-) -> Option<Result<Answer>> {
-    let done = plainly(redis, done);
-    let answer = match Target::new(redis, &request) {
-        Ok(target) if request.op == Op::Acquire => {
-            acquire::start(Waiter::new(target, ticket, &request, done).seated(seat.cloned()), inside)?
-        }
-        Ok(target) => start(target, ticket, request, done)?,
-        Err(error) => Err(error),
-    };
-    Some(answer.map_err(|error| error.without(&redis.config.prefix)))
 }
 
 /// Starts a request other than an acquire.

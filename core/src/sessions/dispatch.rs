@@ -14,6 +14,7 @@ use crate::engine::gate::Gates;
 use crate::engine::holds::Ended;
 use crate::engine::{Engine, Serving};
 use crate::request::error::{Error, Loss, Result};
+use crate::request::seat::Seat;
 use crate::request::{Answer, Done, Look, Op, Request, given_back};
 use crate::sessions::waiter::Limits;
 use crate::sessions::{Sessions, acquire, release, watchdog};
@@ -22,9 +23,9 @@ use crate::sessions::{Sessions, acquire, release, watchdog};
 const LAST: Duration = Duration::from_millis(100);
 
 impl Engine for Arc<Sessions> {
-    fn start(&self, _: Duration, ticket: u64, request: Request, done: Done) -> Option<Result<Answer>> {
+    fn start(&self, _: Duration, seat: &Arc<Seat>, request: Request) -> Option<Result<Answer>> {
         let prefix = &self.config.prefix;
-        begin(self, ticket, request, plainly(self, done))
+        begin(self, seat.ticket(), request, plainly(self, seat.done()))
             .map(|(_, answer)| answer.map_err(|error| error.without(prefix)))
     }
 

@@ -193,7 +193,7 @@ pub extern "system" fn Java_io_redlatch_internal_Native_start<'a>(
                 let inside =
                     u64::try_from(inside).ok().filter(|ms| *ms > 0).map_or(Duration::MAX, Duration::from_millis);
                 let seat = Seat::new(ticket as u64, |ticket, outcome| FINISHED.push(ticket, outcome));
-                client.start_seated(inside, &seat, request).or_else(|| wait_inside(&client, &seat))
+                client.start(inside, &seat, request).or_else(|| wait_inside(&client, &seat))
             }
             Err(error) => Some(Err(error)),
         };

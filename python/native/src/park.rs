@@ -37,7 +37,7 @@ fn run_and_tell(py: Python<'_>, client: &Client, request: Request, waits_long: O
     let parked = Parked { client, request: &request, seat: &seat };
     let request = request.clone();
     let deadline = parked.deadline();
-    let started = py.detach(|| client.start_seated(Duration::MAX, &seat, request));
+    let started = py.detach(|| client.start(Duration::MAX, &seat, request));
     let done = match started {
         Some(result) => parked.deliver(py, result),
         None => parked.wait(py, deadline, waits_long),

@@ -31,7 +31,7 @@ fn acquire(row: &Row, owner: i64) -> Request {
 /// Has an owner wait in a seat to which no thread has come.
 fn sit(row: &Row, client: &Client, owner: i64) -> Arc<Seat> {
     let seat = Seat::new(client.ticket(), late);
-    let at_once = client.start_seated(Duration::MAX, &seat, acquire(row, owner));
+    let at_once = client.start(Duration::MAX, &seat, acquire(row, owner));
     assert!(at_once.is_none(), "the lock is taken");
     seat
 }
@@ -39,7 +39,7 @@ fn sit(row: &Row, client: &Client, owner: i64) -> Arc<Seat> {
 /// Tries to take the lock as a running thread does. If that fails the request waits in the seat.
 fn run_past(client: &Client, request: Request) -> (Arc<Seat>, Option<Answer>) {
     let seat = Seat::new(client.ticket(), late);
-    let at_once = client.start_seated(Duration::MAX, &seat, request);
+    let at_once = client.start(Duration::MAX, &seat, request);
     (seat, at_once.map(|outcome| outcome.expect("answered")))
 }
 

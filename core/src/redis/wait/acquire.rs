@@ -293,8 +293,8 @@ impl Waiter {
     }
 
     /// The same, whose thread waits in this seat.
-    pub fn seated(mut self, seat: Option<Arc<Seat>>) -> Self {
-        self.seat = seat;
+    pub fn seated(mut self, seat: Arc<Seat>) -> Self {
+        self.seat = Some(seat);
         self
     }
 
