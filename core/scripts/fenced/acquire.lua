@@ -5,10 +5,7 @@
 --   tokens     the key that counts the tokens; it outlives the lock
 --   lease      ms that the key lives from now on; an own key keeps a longer time that it already has
 --   owner      the field, <client uuid>:<number>
---   want       the count that the field gets: written, not added
---   resent     1: a copy of this call may have run before; if it finds `want` there, and a newer token than `known`, that copy has drawn it, and
---              no other is drawn. Else that is what a hold left which its owner has lost by its own clock, a little before the server's
---   known      the newest token that the client has drawn; 0: it remembers none
+--   want       the count that the field gets: written, not added. A repeat draws another token: the field may be there for another reason
 --   spare      the number of tokens to draw for the client's waiters
 --   not_after  see _late.lua
 -- Replies
@@ -18,13 +15,11 @@
 --   {-4, found}  the key is something else, see _kind.lua
 -- Redisson: the acquire of RedissonFencedLock
 local lock, tokens = KEYS[1], KEYS[2]
-local lease, owner, want, resent, known, spare, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+local lease, owner, want, spare, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 
 local refusal = late(not_after)
 if refusal then return refusal end
 
--- Read before anything is written: a key that is no number is an error, and changes nothing.
-local last = (redis.call('GET', tokens) or 0) + 0
 local count, ttl = look('HGET', lock, owner), redis.call('PTTL', lock)
 if type(count) == 'table' then return other_kind(lock) end
 if not count then
@@ -32,9 +27,7 @@ if not count then
   if ttl ~= -2 then return redis.call('HLEN', lock) > 1 and other_kind(lock) or {0, ttl} end
 end
 -- The token first: what is refused after it has used up a number, and nothing else.
-local is_drawn = resent == '1' and count == want and last > tonumber(known)
-local token, more = last, 0
-if not is_drawn then token, more = draw(tokens, spare) end
+local token, more = draw(tokens, spare)
 if type(token) ~= 'number' then return token end
 if count and ttl < tonumber(lease) then redis.call('PEXPIRE', lock, lease) end
 redis.call('HSET', lock, owner, want)

@@ -8,6 +8,11 @@ use tracing::Span;
 use tracing::instrument::{Instrument, Instrumented};
 use tracing::level_filters::LevelFilter;
 
+/// Reports to the program's subscriber. One that panics must not cost a caller its lock; the panic hook has told of it.
+pub fn report(says: impl FnOnce()) {
+    let _ = catch_unwind(AssertUnwindSafe(says));
+}
+
 /// A span, or none. The span stays open until its last scope is gone.
 #[derive(Clone, Default)]
 pub struct Scope(Option<Arc<Span>>);
@@ -41,10 +46,9 @@ impl Scope {
         }
     }
 
-    /// Reports to the program's subscriber inside the span. A subscriber that panics must not cost a caller its lock; the
-    /// panic hook has told of it.
-    pub fn report(&self, report: impl FnOnce()) {
-        let _ = catch_unwind(AssertUnwindSafe(|| self.enter(report)));
+    /// As [`report`], inside the span.
+    pub fn report(&self, says: impl FnOnce()) {
+        report(|| self.enter(says));
     }
 
     /// Runs `work` inside the span.

@@ -34,9 +34,19 @@ impl Claim {
         counted_as(self.kind) == counted_as(other.kind) && self.name == other.name
     }
 
-    /// Tells whether the server may count other holds of its owner together with those by this claim.
-    pub fn is_counted_with_others(&self) -> bool {
-        COUNTED_TOGETHER.contains(&self.kind)
+    /// The claim of the same owner to the lock of that name by another kind.
+    pub fn by(&self, kind: &'static str) -> Self {
+        match counted_as(kind) == counted_as(self.kind) {
+            true => Claim { kind, ..self.clone() },
+            false => Claim::new(kind, self.name.clone(), self.owner),
+        }
+    }
+
+    /// The claims of its owner whose holds the server counts together with those by this one, which is among them.
+    pub fn counted_together(&self) -> impl Iterator<Item = Claim> {
+        let has_others = COUNTED_TOGETHER.contains(&self.kind);
+        let others = COUNTED_TOGETHER.into_iter().filter(move |kind| has_others && *kind != self.kind);
+        std::iter::once(self.kind).chain(others).map(|kind| self.by(kind))
     }
 
     /// A hash of the field that the server has for the claim: that of another field is hardly ever the same.

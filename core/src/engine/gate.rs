@@ -37,6 +37,7 @@ struct Inside {
 /// The right to send a changing call; dropping it passes it on.
 pub struct Entry {
     gates: Arc<Gates>,
+    /// A claim to the field: if the right was passed on, perhaps by another kind.
     pub claim: Claim,
     /// Another caller has it now.
     passed: bool,

@@ -10,7 +10,6 @@ use slab::Slab;
 
 use crate::base::clock::Instant;
 use crate::base::scope::{Scope, UnkeptScope};
-use crate::engine::WINDOW;
 use crate::engine::claim::Claim;
 use crate::request::Look;
 use crate::request::error::{Loss, LostReason};
@@ -33,8 +32,6 @@ mod model;
 mod suspicions;
 #[cfg(test)]
 mod time_line;
-#[cfg(test)]
-mod tokens;
 #[cfg(test)]
 mod turns;
 
@@ -173,8 +170,7 @@ impl Holds {
         let owned = &mut self.owned[key];
         if owned.live() == 0 {
             let holds = std::mem::take(&mut owned.holds);
-            *owned =
-                Owned { shared: owned.shared.take(), holds, due: owned.due, tokens: owned.tokens.take(), ..fresh() };
+            *owned = Owned { shared: owned.shared.take(), holds, due: owned.due, ..fresh() };
         }
         owned.deadline = owned.deadline.max(until);
         if lease.is_none() && !owned.is_renewed() {
@@ -184,7 +180,7 @@ impl Holds {
         self.numbers.insert(number, key);
         let decides = owned.decides().clone();
         self.tell("taken", &self.owned[key], number, Some(sent), 0);
-        self.plan(key, now);
+        self.plan(key);
         self.changed(&decides, now);
         number
     }
@@ -240,7 +236,7 @@ impl Holds {
         Ok(Some(leaving))
     }
 
-    /// Notes a hold that the server released; `is_last`: the server has nothing of the owner any more.
+    /// Notes a hold that the server released; `is_last`: the server has nothing of the owner any more, by any kind.
     pub fn released(&mut self, claim: &Claim, number: u64, is_last: bool, now: Instant) {
         if is_last {
             self.freed(claim);
@@ -261,26 +257,22 @@ impl Holds {
 
     /// Forgets a hold: its release is on its way, or a release has reported its loss.
     pub fn forget(&mut self, claim: &Claim, number: u64, now: Instant) {
-        if let Some(decides) = self.end(claim, number, now) {
+        if let Some(decides) = self.end(claim, number) {
             self.changed(&decides, now);
         }
     }
 
     /// Drops a hold. Gives the key that decided whether it lasted.
-    fn end(&mut self, claim: &Claim, number: u64, now: Instant) -> Option<Arc<str>> {
+    fn end(&mut self, claim: &Claim, number: u64) -> Option<Arc<str>> {
         self.numbers.remove(&number);
         drop(self.take_scope(number));
         self.ended.push(Ended { number, claim: claim.clone(), loss: None, report: None });
         let key = self.claims.get(claim).copied()?;
         self.tell("ended", &self.owned[key], number, None, 0);
         let owned = &mut self.owned[key];
-        if let Some(tokens) = &mut owned.tokens {
-            // The last call for it may still be on its way, and the server's clock differs from ours.
-            tokens.until = Some(now + tokens.longest + tokens.longest / 100 + WINDOW);
-        }
         owned.holds.retain(|hold| hold.number != number);
         let decides = owned.decides().clone();
-        self.plan(key, now);
+        self.plan(key);
         Some(decides)
     }
 
@@ -325,7 +317,7 @@ impl Holds {
             loss: Some(loss.clone()),
             report: report.take(),
         }));
-        self.plan(key, now);
+        self.plan(key);
     }
 
     /// Has the loss of a hold reported in this scope.
@@ -340,13 +332,10 @@ impl Holds {
         if self.scopes.is_empty() { None } else { self.scopes.remove(&number) }
     }
 
-    /// Prepares to let a hold last for `lease` from now on. Gives true if the hold may then end sooner than before: its
-    /// owner has no other hold, by any kind, and the watchdog does not renew it.
-    pub fn extending(&mut self, claim: &Claim, lease: Duration) -> bool {
-        let Some(key) = self.claims.get(claim).copied() else { return false };
-        let owned = &mut self.owned[key];
-        owned.asks_for(lease);
-        let is_renewed = owned.is_renewed();
+    /// Tells whether an extension may let a hold end sooner than before: its owner has no other hold, by any kind, and the
+    /// watchdog does not renew it.
+    pub fn may_shorten(&self, claim: &Claim) -> bool {
+        let is_renewed = self.of(claim).is_none_or(Owned::is_renewed);
         !is_renewed && self.counted_with(claim).iter().map(|key| self.owned[*key].live()).sum::<u32>() == 1
     }
 
@@ -354,7 +343,7 @@ impl Holds {
     pub fn shorten(&mut self, claim: &Claim, lease: Duration, now: Instant) -> Option<Instant> {
         let before = self.of(claim)?.deadline;
         let until = now + believed(lease);
-        self.change_end(claim, None, now, |deadline| deadline.min(until));
+        self.change_end(claim, None, |deadline| deadline.min(until));
         Some(before)
     }
 
@@ -366,23 +355,23 @@ impl Holds {
     }
 
     /// Undoes [`Holds::shorten`]: the key ends at `before` after all.
-    pub fn restore(&mut self, claim: &Claim, before: Instant, now: Instant) {
-        self.change_end(claim, None, now, |deadline| deadline.max(before));
+    pub fn restore(&mut self, claim: &Claim, before: Instant) {
+        self.change_end(claim, None, |deadline| deadline.max(before));
     }
 
     /// Notes that the key lives for `lease` after a call sent at `sent`.
     pub fn lengthen(&mut self, claim: &Claim, lease: Duration, sent: Instant, now: Instant) {
         let until = sent + believed(lease);
-        self.change_end(claim, Some(sent), now, |deadline| deadline.max(until));
+        self.change_end(claim, Some(sent), |deadline| deadline.max(until));
         let decides = self.of(claim).map(|owned| owned.decides().clone());
         decides.into_iter().for_each(|name| self.changed(&name, now));
     }
 
-    fn change_end(&mut self, claim: &Claim, sent: Option<Instant>, now: Instant, change: impl Fn(Instant) -> Instant) {
+    fn change_end(&mut self, claim: &Claim, sent: Option<Instant>, change: impl Fn(Instant) -> Instant) {
         if let Some(key) = self.claims.get(claim).copied() {
             self.owned[key].deadline = change(self.owned[key].deadline);
             self.tell("until", &self.owned[key], 0, sent, 0);
-            self.plan(key, now);
+            self.plan(key);
         }
     }
 

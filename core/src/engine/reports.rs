@@ -11,31 +11,35 @@ use crate::request::names::shown;
 
 /// Logs the result of an acquire.
 pub fn acquired(scope: &Scope, lock: &str, owner: &dyn Display, came: Result<&Answer, &Error>) {
-    if !tracing::enabled!(target: "redlatch::acquire", Level::DEBUG) {
-        return;
-    }
-    let name = shown(lock);
-    let owner = &*owner.to_string();
-    scope.report(|| match came {
-        Ok(Answer { done: true, .. }) => {
-            tracing::debug!(target: "redlatch::acquire", lock, owner, "`{name}` is acquired for {owner}")
+    scope.report(|| {
+        if !tracing::enabled!(target: "redlatch::acquire", Level::DEBUG) {
+            return;
         }
-        Ok(_) => tracing::debug!(target: "redlatch::acquire", lock, owner, "`{name}` is not acquired for {owner}"),
-        Err(error) => {
-            tracing::debug!(target: "redlatch::acquire", lock, owner, "`{name}` is not acquired for {owner}: {error}")
+        let name = shown(lock);
+        let owner = &*owner.to_string();
+        match came {
+            Ok(Answer { done: true, .. }) => {
+                tracing::debug!(target: "redlatch::acquire", lock, owner, "`{name}` is acquired for {owner}")
+            }
+            Ok(_) => tracing::debug!(target: "redlatch::acquire", lock, owner, "`{name}` is not acquired for {owner}"),
+            Err(error) => {
+                tracing::debug!(target: "redlatch::acquire", lock, owner, "`{name}` is not acquired for {owner}: {error}")
+            }
         }
     });
 }
 
 /// Logs a release. `leave`: the number of holds that the owner keeps.
 pub fn released(scope: &Scope, lock: &str, owner: &dyn Display, leave: u32) {
-    if !tracing::enabled!(target: "redlatch::release", Level::DEBUG) {
-        return;
-    }
-    let name = shown(lock);
-    let owner = &*owner.to_string();
-    scope.report(|| match leave {
-        0 => tracing::debug!(target: "redlatch::release", lock, owner, "`{name}` is released by {owner}"),
-        _ => tracing::debug!(target: "redlatch::release", lock, owner, "`{name}` is released by {owner}, which holds it {leave} more times"),
+    scope.report(|| {
+        if !tracing::enabled!(target: "redlatch::release", Level::DEBUG) {
+            return;
+        }
+        let name = shown(lock);
+        let owner = &*owner.to_string();
+        match leave {
+            0 => tracing::debug!(target: "redlatch::release", lock, owner, "`{name}` is released by {owner}"),
+            _ => tracing::debug!(target: "redlatch::release", lock, owner, "`{name}` is released by {owner}, which holds it {leave} more times"),
+        }
     });
 }

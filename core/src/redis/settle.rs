@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::time::sleep_until;
 
 use crate::base::clock::Instant;
+use crate::base::scope::report;
 use crate::engine::WINDOW;
 use crate::engine::word::AN_ANSWER;
 use crate::redis::Redis;
@@ -132,7 +133,7 @@ pub async fn after(
             }
             Outcome::Unsent(error) => Some(error),
             Outcome::Unknown { error, copy } => {
-                tracing::debug!(target: "redlatch::link", "{} has an unknown outcome: {error}", call.what());
+                report(|| tracing::debug!(target: "redlatch::link", "{} has an unknown outcome: {error}", call.what()));
                 if call.changes() {
                     repeated = true;
                     copies.push(copy);

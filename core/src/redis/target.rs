@@ -183,7 +183,6 @@ impl Target {
             waits: self.waits(),
             forever: self.endless,
             want: 0,
-            known: 0,
             spare: 0,
             leave: 0,
             next_owner: "",
@@ -220,19 +219,20 @@ impl Target {
 
     /// The number of holds that the server counts for its owner, by this kind and by others, as far as this client knows.
     pub fn count_with_others(&self) -> u32 {
-        if self.row.traits.held { self.redis.holds(|holds| holds.count_with(&self.claim, Instant::now())) } else { 0 }
+        if self.row.traits.held {
+            self.redis.holds(|holds| holds.count_in(&self.claim, self.claim.owner, Instant::now()))
+        } else {
+            0
+        }
     }
 
     pub fn acquire_call(&self) -> Result<Call> {
         let count = self.count_with_others();
-        let (known, spare) = match self.row.traits.fenced {
-            true => (
-                self.redis.holds(|holds| holds.known(&self.claim)),
-                self.spare(self.redis.lines().waiting(&self.key())),
-            ),
-            false => (0, 0),
+        let spare = match self.row.traits.fenced {
+            true => self.spare(self.redis.lines().waiting(&self.key())),
+            false => 0,
         };
-        let mut call = self.call(Op::Acquire, &Inputs { want: count + 1, known, spare, ..self.inputs() })?;
+        let mut call = self.call(Op::Acquire, &Inputs { want: count + 1, spare, ..self.inputs() })?;
         call.confirmed = call.changes();
         if self.redis.config.quarantine {
             call.grants = call.changes() && count == 0;
@@ -307,7 +307,7 @@ impl Target {
         let number = self.redis.holds(|holds| {
             let number =
                 holds.taken(&self.claim, || self.row.kind.shared_key(&self.claim.name), lease, incarnation, sent, now);
-            drawn.inspect(|(token, spare)| holds.fence(number, *token, *spare, self.lease));
+            drawn.inspect(|(token, spare)| holds.fence(number, *token, *spare));
             number
         });
         if self.row.traits.queue == Queue::Inside {

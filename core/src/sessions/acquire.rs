@@ -135,7 +135,7 @@ impl State {
         let sent = if waiter.lease.is_some() { now } else { answered };
         let number = self.holds.taken(&waiter.claim, || None, waiter.lease, bond, sent, now);
         if token != 0 {
-            self.holds.fence(number, token, 0, waiter.lease.unwrap_or_default());
+            self.holds.fence(number, token, 0);
         }
         self.keys.insert(number, key.clone());
         self.grips.held(key, number);

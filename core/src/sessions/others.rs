@@ -132,7 +132,7 @@ impl Sessions {
             let now = Instant::now();
             state.expire_bonds(now);
             state.holds.look(request.hold, now).ensure(not_held)?;
-            if state.holds.extending(&claim, lease) {
+            if state.holds.may_shorten(&claim) {
                 state.holds.shorten(&claim, lease, now);
             }
             state.holds.lengthen(&claim, lease, now, now);

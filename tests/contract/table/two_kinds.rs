@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::SeqCst};
 use std::time::Duration;
 
 use redlatch::ffi::kinds::{ALL, Queue, Traits};
-use redlatch::ffi::{Answer, Border, Op, Request};
+use redlatch::ffi::{Answer, Border, Look, Op, Request};
 use redlatch::{Client, Error, Holds};
 use redlatch_tests::all_at_once;
 
@@ -143,6 +143,41 @@ fn the_owner_of_a_grip_that_waits_for_the_fair_lock_gets_it_soon_after_the_relea
     let back = Request::new(Op::Release, "fair", fair.name(), 1);
     client.run_blocking(back).expect("held");
     eventually(|| row.is_clean());
+}
+
+/// The owner held it through the grip of another one, by the kind by which it takes it again.
+#[test]
+fn a_lost_hold_through_another_owners_grip_hides_no_hold_by_another_kind() {
+    let row = Row::of("plain");
+    let fair = row.by("fair");
+    let (client, heir) = super::turns::through(&row);
+    let mut view = row.view();
+    eventually(|| view.tells());
+    view.command::<()>(&["DEL", "n"]);
+    eventually(|| matches!(client.look(heir.number as u64), Look::Lost(_)));
+    fair.take(&client, 2);
+    row.take(&client, 2);
+    let field = format!("{}:2", client.id());
+    assert_eq!(view.command::<String>(&["HGET", "n", &field]), "2");
+    row.give(&client, 2);
+    fair.give(&client, 2);
+    assert!(matches!(row.try_give(&client, 2), Err(Error::Lost(_))));
+    assert!(row.is_clean());
+}
+
+/// No message of the one kind tells the other one's waiters that the lock is free.
+#[test]
+fn a_release_by_one_kind_wakes_the_waiters_of_another_in_its_client() {
+    let is_pair = |first: &Traits, second: &Traits| {
+        are_locks(first, second) && second.queue != Queue::Alone && ["spin", "fair", "plain"].contains(&first.name)
+    };
+    each(is_pair, |first, second, client| {
+        first.take(client, 1);
+        let waiting = second.wait(client, 2, None);
+        first.give(client, 1);
+        assert!(waiting.within(SOON).expect("the server answers").done);
+        second.give(client, 2);
+    });
 }
 
 /// Each of two threads of one owner takes and releases the lock by its own kind, while another client tries to come in.

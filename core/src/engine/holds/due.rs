@@ -28,21 +28,21 @@ impl Holds {
     pub fn suspect(&mut self, names: Option<&[String]>, now: Instant) {
         let Some(names) = names else {
             let all: Vec<usize> = self.owned.iter().map(|(key, _)| key).collect();
-            return all.into_iter().for_each(|key| self.check(key, now, now));
+            return all.into_iter().for_each(|key| self.check(key, now));
         };
         let later = self.stepped(now + SHARED, STEP);
         for name in names {
             let sharers = self.names.get(name.as_str()).map(|sharers| sharers.keys.clone());
             for key in sharers.unwrap_or_default() {
                 let is_own = *self.owned[key].claim.name == **name;
-                self.check(key, if is_own { now } else { later }, now);
+                self.check(key, if is_own { now } else { later });
             }
         }
     }
 
-    fn check(&mut self, key: usize, at: Instant, now: Instant) {
+    fn check(&mut self, key: usize, at: Instant) {
         self.owned[key].doubt();
-        self.check_by(key, at, now);
+        self.check_by(key, at);
     }
 
     /// Notes that a lock of that name may be another client's, as a message says. The server decides about the next heir:
@@ -63,7 +63,7 @@ impl Holds {
             if self.owned[key].live() == 0 || std::mem::replace(&mut self.owned[key].changed, true) {
                 continue;
             }
-            self.check_by(key, self.after_change(key, now), now);
+            self.check_by(key, self.after_change(key, now));
         }
     }
 
@@ -73,10 +73,10 @@ impl Holds {
         self.stepped(now + delay, STEP)
     }
 
-    fn check_by(&mut self, key: usize, at: Instant, now: Instant) {
+    fn check_by(&mut self, key: usize, at: Instant) {
         let owned = &mut self.owned[key];
         owned.check_at = Some(owned.check_at.map_or(at, |before| before.min(at)));
-        self.plan(key, now);
+        self.plan(key);
     }
 
     /// Notes that the call under this grip has ended: the question that had to wait for it goes to the server now.
@@ -87,10 +87,10 @@ impl Holds {
                 continue;
             }
             self.owned[key].hurry_renewal(now);
-            self.plan(key, now);
+            self.plan(key);
             if self.owned[key].suspected || self.owned[key].changed {
                 let is_shared = self.owned[key].names().count() > 1;
-                self.check(key, if is_shared { self.stepped(now + SHARED, STEP) } else { now }, now);
+                self.check(key, if is_shared { self.stepped(now + SHARED, STEP) } else { now });
             }
         }
     }
@@ -132,7 +132,6 @@ impl Holds {
                                 self.names.get_mut(name).into_iter().for_each(|sharers| sharers.all_ask = false);
                             }
                         }
-                        owned.asks_for(lease);
                         asked += 1;
                     }
                 }
@@ -151,7 +150,7 @@ impl Holds {
                     false
                 });
             }
-            self.plan(key, now);
+            self.plan(key);
         }
         asked
     }
@@ -187,7 +186,7 @@ impl Holds {
                 true => Some(now),
             };
             self.owned[ask.key].check_at = check_at;
-            self.plan(ask.key, now);
+            self.plan(ask.key);
         }
     }
 
@@ -196,7 +195,7 @@ impl Holds {
         let later = self.stepped(now + SHARED, STEP);
         for ask in asks {
             if self.asked(ask).is_some_and(|owned| owned.live() > 0) {
-                self.check_by(ask.key, later, now);
+                self.check_by(ask.key, later);
             }
         }
     }
@@ -225,7 +224,7 @@ impl Holds {
             }
             owned.deadline = sent + believed(left);
             self.tell("until", &self.owned[key], 0, Some(sent), 0);
-            self.plan(key, now);
+            self.plan(key);
         }
     }
 
@@ -247,13 +246,10 @@ impl Holds {
     }
 
     /// Notes the time of the owner's next check, or drops the owner if it has no holds any more.
-    pub(super) fn plan(&mut self, key: usize, now: Instant) {
+    pub(super) fn plan(&mut self, key: usize) {
         let owned = &mut self.owned[key];
         let due = match owned.live() {
-            // Only the newest token is left to remember.
-            _ if owned.holds.is_empty() => {
-                owned.tokens.as_ref().and_then(|tokens| tokens.until).filter(|until| *until > now)
-            }
+            _ if owned.holds.is_empty() => None,
             // Each step on the way here would put it off, if the time began anew.
             0 => owned.holds.iter().filter_map(|hold| hold.lost.as_deref()).map(|lost| lost.noticed + REMEMBER).min(),
             _ => {

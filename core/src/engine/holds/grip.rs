@@ -74,21 +74,19 @@ impl Holds {
     /// The keys of all that the server counts together with what the owner has by this claim: by this kind and by others, in
     /// the same field.
     pub(super) fn counted_with(&self, claim: &Claim) -> SmallVec<[usize; 2]> {
-        if !claim.is_counted_with_others() {
-            // Very many may hold such a name.
-            return self.claims.get(claim).copied().into_iter().collect();
-        }
-        let field = self.field(claim);
-        let is_it = |owned: &Owned| {
-            (owned.claim.owner, owned.field) == (claim.owner, field) && owned.claim.is_counted_with(claim)
-        };
-        let sharers = self.names.get(&claim.name).into_iter().flat_map(|sharers| &sharers.keys);
-        sharers.copied().filter(|key| is_it(&self.owned[*key])).collect()
+        self.counted_in(claim, self.field(claim))
     }
 
-    /// The number of holds that the server counts together with those of this claim, as far as this client knows.
-    pub fn count_with(&mut self, claim: &Claim, now: Instant) -> u32 {
-        let keys = self.counted_with(claim);
+    /// As [`Holds::counted_with`], in the field of this owner.
+    fn counted_in(&self, claim: &Claim, field: i64) -> SmallVec<[usize; 2]> {
+        let keys = claim.counted_together().filter_map(|claim| self.claims.get(&claim).copied());
+        keys.filter(|key| self.owned[*key].field == field).collect()
+    }
+
+    /// The number of holds that the server counts for the owner of this claim in the field of that owner or another one, as
+    /// far as this client knows.
+    pub fn count_in(&mut self, claim: &Claim, field: i64, now: Instant) -> u32 {
+        let keys = self.counted_in(claim, field);
         keys.iter().for_each(|key| self.expire(*key, now));
         keys.iter().map(|key| self.owned[*key].live()).sum()
     }
@@ -108,7 +106,7 @@ impl Holds {
     /// The number of holds that the server keeps under this claim, as far as this client knows.
     pub fn count_under(&mut self, grip: &Claim, now: Instant) -> u32 {
         let claim = self.claim_under(grip);
-        claim.map_or(0, |claim| self.count_with(&claim, now))
+        claim.map_or(0, |claim| self.count_in(&claim, grip.owner, now))
     }
 
     /// The hold of a lock of that name, of any kind, that this owner has through the grip of another one, or another one
@@ -144,7 +142,7 @@ impl Holds {
             true => self.owned[key].spare_token()?,
             false => 0,
         };
-        let tokens = self.owned[key].tokens.take();
+        let spare = std::mem::take(&mut self.owned[key].spare);
         let before = &self.owned[key];
         let heir = self.next;
         self.next += 1;
@@ -163,15 +161,15 @@ impl Holds {
         let key = self.key_for(to, || Owned::new(to.clone(), heir, asked, incarnation, now));
         let owned = &mut self.owned[key];
         let holds = std::mem::take(&mut owned.holds);
-        *owned = Owned { holds, due: owned.due, tokens: tokens.or(owned.tokens.take()), ..fresh };
+        *owned = Owned { holds, due: owned.due, spare, ..fresh };
         owned.holds.push(Hold { token, ..Hold::new(heir, true) });
         self.numbers.insert(heir, key);
         self.tell("taken", &self.owned[key], heir, Some(asked), 0);
         if token != 0 {
             self.tell("token", &self.owned[key], heir, None, token);
         }
-        self.plan(key, now);
-        self.end(from, number, now);
+        self.plan(key);
+        self.end(from, number);
         Some(Inherited { number: heir, token, left })
     }
 

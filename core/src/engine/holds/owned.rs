@@ -54,8 +54,8 @@ pub struct Owned {
     pub outlasts: bool,
     /// This client itself takes the lock away by force.
     pub forced: bool,
-    /// `None`: the owner has had no token.
-    pub tokens: Option<Box<Tokens>>,
+    /// The fencing tokens that are left for heirs inside this client.
+    pub spare: Range<i64>,
     /// `None`: no release without a number has left holds of the owner.
     pub stand_ins: Option<Box<StandIns>>,
 }
@@ -66,21 +66,6 @@ pub struct Sharers {
     pub keys: SmallVec<[usize; 2]>,
     /// This client has changed the key, and none of them has asked the server since: each will.
     pub all_ask: bool,
-}
-
-/// The fencing tokens of a grip. A repeated acquire that finds the owner's field compares its token with the newest.
-/// A token that is no newer belongs to a hold that this client has forgotten and the server has not.
-#[derive(Default)]
-pub struct Tokens {
-    /// The newest that was drawn for the owner, or for heirs inside this client.
-    pub newest: i64,
-    /// The drawn tokens that are left for heirs inside this client.
-    pub spare: Range<i64>,
-    /// The longest lease that the client has asked for.
-    pub longest: Duration,
-    /// The end of the time during which the server may keep a field of the owner although the client has no hold for
-    /// it.
-    pub until: Option<Instant>,
 }
 
 pub struct Hold {
@@ -187,11 +172,11 @@ impl Holds {
     }
 
     /// Ends the renewal of a hold.
-    pub fn stop_renewing(&mut self, claim: &Claim, number: u64, now: Instant) {
+    pub fn stop_renewing(&mut self, claim: &Claim, number: u64) {
         let Some(key) = self.claims.get(claim).copied() else { return };
         self.owned[key].holds.iter_mut().filter(|hold| hold.number == number).for_each(|hold| hold.is_renewed = false);
         self.tell("kept", &self.owned[key], number, None, 0);
-        self.plan(key, now);
+        self.plan(key);
     }
 
     /// Notes that no caller can release the hold any more: the watchdog renews it no longer, and it ends with its
@@ -210,7 +195,7 @@ impl Holds {
         }
         if is_renewed {
             let claim = owned.claim.clone();
-            self.stop_renewing(&claim, number, now);
+            self.stop_renewing(&claim, number);
         }
         is_renewed
     }
@@ -229,42 +214,31 @@ impl Holds {
         owned.filter(has).map(|owned| owned.claim.owner).collect()
     }
 
-    /// The time since which the owner holds a lock of that name by another kind than this claim's, if it does.
-    pub fn by_another_kind(&self, claim: &Claim, now: Instant) -> Option<Instant> {
-        let has = |owned: &&Owned| {
-            let is_its = owned.claim.owner == claim.owner && owned.claim.kind != claim.kind;
-            is_its && owned.live() > 0 && owned.deadline > now
-        };
-        let owned = self.names.get(&claim.name)?.keys.iter().map(|key| &self.owned[*key]);
-        owned.filter(has).map(|owned| owned.acquired).max()
+    /// The time since which the owner of this claim holds the lock by one of these other kinds, if it does.
+    pub fn held_since(
+        &self,
+        claim: &Claim,
+        kinds: impl Iterator<Item = &'static str>,
+        now: Instant,
+    ) -> Option<Instant> {
+        let owned = kinds.filter_map(|kind| self.of(&claim.by(kind)));
+        owned.filter(|owned| owned.live() > 0 && owned.deadline > now).map(|owned| owned.acquired).max()
     }
 
     /// Notes that the server has nothing of this owner any more.
     pub fn freed(&mut self, claim: &Claim) {
-        let Some(key) = self.claims.get(claim) else { return };
-        let owned = &mut self.owned[*key];
-        owned.holds.iter_mut().for_each(|hold| hold.abandoned = false);
-        owned.tokens = None;
+        for key in self.counted_with(claim) {
+            self.owned[key].holds.iter_mut().for_each(|hold| hold.abandoned = false);
+        }
     }
 
-    /// Notes the token that the server gave a hold, and how many it gave for heirs inside this client, by a call for
-    /// `lease`.
-    pub fn fence(&mut self, number: u64, token: i64, spare: i64, lease: Duration) {
+    /// Notes the token that the server gave a hold, and how many it gave for heirs inside this client.
+    pub fn fence(&mut self, number: u64, token: i64, spare: i64) {
         let Some(key) = self.numbers.get(&number) else { return };
         let owned = &mut self.owned[*key];
         owned.holds.iter_mut().filter(|hold| hold.number == number).for_each(|hold| hold.token = token);
-        let tokens = owned.tokens.get_or_insert_default();
-        tokens.newest = tokens.newest.max(token + spare);
-        tokens.spare = token + 1..token + 1 + spare;
-        tokens.longest = tokens.longest.max(lease);
+        owned.spare = token + 1..token + 1 + spare;
         self.tell("token", &self.owned[*key], number, None, token);
-    }
-
-    /// The newest token of this lock that the client has drawn, as long as the server may have a field of its owner; 0:
-    /// the client remembers none.
-    pub fn known(&self, claim: &Claim) -> i64 {
-        let sharers = self.names.get(&claim.name).into_iter().flat_map(|sharers| &sharers.keys);
-        sharers.filter_map(|key| self.owned[*key].tokens.as_ref()).map(|tokens| tokens.newest).max().unwrap_or_default()
     }
 
     /// The token of a hold; `None`: it has none, or was released.
@@ -297,7 +271,7 @@ impl Owned {
             changed: false,
             outlasts: false,
             forced: false,
-            tokens: None,
+            spare: 0..0,
             stand_ins: None,
         }
     }
@@ -330,22 +304,15 @@ impl Owned {
         }
     }
 
-    /// Notes that the client asks the server to keep the key for `lease` from now on.
-    pub fn asks_for(&mut self, lease: Duration) {
-        if let Some(tokens) = &mut self.tokens {
-            tokens.longest = tokens.longest.max(lease);
-        }
-    }
-
     /// Notes a change of the key. Another client may have drawn newer tokens.
     pub fn doubt(&mut self) {
         (self.suspected, self.unsure) = (true, true);
-        self.tokens.iter_mut().for_each(|tokens| tokens.spare = 0..0);
+        self.spare = 0..0;
     }
 
     /// Draws the token of an heir inside this client.
     pub fn spare_token(&mut self) -> Option<i64> {
-        self.tokens.as_mut()?.spare.next()
+        self.spare.next()
     }
 
     pub fn is_renewed(&self) -> bool {

@@ -24,8 +24,6 @@ impl Kind for Fenced {
                     call.arg("lease", inputs.lease_ms)
                         .arg("owner", inputs.owner)
                         .arg("want", inputs.want)
-                        .resent()
-                        .arg("known", inputs.known)
                         .arg("spare", inputs.spare)
                         .not_after(),
                 )

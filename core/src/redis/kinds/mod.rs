@@ -196,8 +196,6 @@ pub struct Inputs<'a> {
     pub forever: bool,
     /// The count that an acquire gives the owner.
     pub want: u32,
-    /// The newest token that the client has drawn, as far as it remembers, see `fenced`.
-    pub known: i64,
     /// The number of tokens to draw for waiters of the client, see `fenced`.
     pub spare: u32,
     /// The count that a release leaves the owner.

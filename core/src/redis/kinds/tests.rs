@@ -16,7 +16,6 @@ fn inputs() -> Inputs<'static> {
         waits: true,
         forever: true,
         want: 1,
-        known: 0,
         spare: 0,
         leave: 0,
         next_owner: "",

@@ -19,7 +19,7 @@ impl Target {
         let entry = self.enter_grip(retry).await?;
         self.ensure(number)?;
         let none = || Error::Unsupported(format!("`{}` has no lease that could be changed", self.plain_name()));
-        let exact = self.redis.holds(|holds| holds.extending(&self.claim, self.lease));
+        let exact = self.redis.holds(|holds| holds.may_shorten(&self.claim));
         // While a slot moves, a script may find no key of a reader's hold, and makes it anew: for as long as the holder
         // believes in it.
         let lease = if exact { self.lease } else { self.lease.max(self.present_lease(number)) };
@@ -34,9 +34,7 @@ impl Target {
             Err(Unsettled { error, copies, .. }) => {
                 let Some(over) = copies.iter().map(|copy| copy.over).max() else {
                     // The server has not seen the call.
-                    self.redis.holds(|holds| {
-                        before.into_iter().for_each(|before| holds.restore(&self.claim, before, Instant::now()))
-                    });
+                    self.redis.holds(|holds| before.into_iter().for_each(|before| holds.restore(&self.claim, before)));
                     return Err(error);
                 };
                 self.redis.holds(|holds| holds.outlasts(&self.claim));

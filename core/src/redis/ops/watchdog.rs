@@ -10,6 +10,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::base::clock::{Alarm, Instant, Suspension};
+use crate::base::scope::report;
 use crate::base::tasks;
 use crate::engine::claim::Claim;
 use crate::engine::gate::{Entrance, Round};
@@ -168,7 +169,7 @@ async fn ask(redis: &Arc<Redis>, call: &Call, asks: &[Ask]) -> bool {
     // Without an answer the state is unknown: the watchdog tries again a tenth of the lease later.
     match outcome {
         Outcome::Reply(reply) => {
-            tracing::debug!(target: "redlatch::renew", "{} holds are asked about", asks.len());
+            report(|| tracing::debug!(target: "redlatch::renew", "{} holds are asked about", asks.len()));
             let states = reply.text().unwrap_or_default();
             let incarnation = redis.link.incarnation();
             redis.holds(|holds| {
@@ -180,10 +181,10 @@ async fn ask(redis: &Arc<Redis>, call: &Call, asks: &[Ask]) -> bool {
             });
         }
         Outcome::Refused(error) => {
-            tracing::warn!(target: "redlatch::renew", "{} holds are not renewed: {error}", asks.len())
+            report(|| tracing::warn!(target: "redlatch::renew", "{} holds are not renewed: {error}", asks.len()))
         }
         outcome => {
-            tracing::debug!(target: "redlatch::renew", "{} holds are not renewed: {outcome:?}", asks.len())
+            report(|| tracing::debug!(target: "redlatch::renew", "{} holds are not renewed: {outcome:?}", asks.len()))
         }
     }
     is_split

@@ -118,6 +118,14 @@ impl Target {
         };
         drop(entry);
         if !is_wanted {
+            let own = match own.claim.is_counted_with(&self.claim) {
+                true => own,
+                // A reader's: this is about the hold that it has as a writer.
+                false => {
+                    drop(own);
+                    self.redis.gates.enter(&self.claim).await
+                }
+            };
             let leave = self.count_with_others();
             drop(self.give_back(own, leave, Vec::new()));
         }

@@ -277,15 +277,29 @@ impl Lines {
     /// Takes out the other waiters of an owner that has the lock now, by this kind or one that shares its keys: they must
     /// not wait behind those that wait for their own owner. A line without passing tries again by itself.
     pub fn take_twins(&mut self, target: &Target, now: Instant) -> Vec<Waiter> {
-        let own = target.key();
-        let mut waiters = if target.passes() { self.take_twins_of(&own, target, now) } else { Vec::new() };
-        // Mostly there is no line of another name or kind.
-        if self.lines.len() > usize::from(self.lines.contains_key(&own)) {
-            for row in target.row.sharers() {
-                waiters.extend(self.take_twins_of(&key(&target.claim, &row.traits), target, now));
-            }
+        let mut waiters = if target.passes() { self.take_twins_of(&target.key(), target, now) } else { Vec::new() };
+        for key in self.sharers(target) {
+            waiters.extend(self.take_twins_of(&key, target, now));
         }
         waiters
+    }
+
+    /// Has the lines of other kinds that share the keys of this one look at once: the release of this lock need not wake
+    /// them.
+    pub fn hurry_sharers(&mut self, target: &Target, now: Instant) {
+        for key in self.sharers(target) {
+            self.change(&key, now, |line| line.pace.hurry(now));
+        }
+    }
+
+    /// The lines of other kinds that share the keys of this one.
+    fn sharers(&self, target: &Target) -> Vec<LineKey> {
+        // Mostly there is no line of another name or kind.
+        if self.lines.len() <= usize::from(self.lines.contains_key(&target.key())) {
+            return Vec::new();
+        }
+        let keys = target.row.sharers().map(|row| key(&target.claim, &row.traits));
+        keys.filter(|key| self.lines.contains_key(key)).collect()
     }
 
     /// Takes out the waiters of an owner from one line.

@@ -132,9 +132,10 @@ impl Target {
             (Some(pass), _) => drop(pass),
             (None, Code::Done) if leaving.leave == 0 => {
                 let listeners = reply.numbers.first().copied().unwrap_or_default().max(0) as u64;
-                self.redis
-                    .lines()
-                    .change(&self.key(), now, |line| line.pace.freed(listeners, heard.saturating_add(listeners), now));
+                let enough = heard.saturating_add(listeners);
+                let mut lines = self.redis.lines();
+                lines.change(&self.key(), now, |line| line.pace.freed(listeners, enough, now));
+                lines.hurry_sharers(self, now);
             }
             (None, _) => {}
         }
@@ -203,7 +204,7 @@ impl Target {
                 // the server refuses no longer, or the lease ends.
                 let is_refused = matches!(error, Error::Refused { .. }) && !error.is_for_now();
                 if is_refused && copies.is_empty() {
-                    self.redis.holds(|holds| holds.stop_renewing(&self.claim, leaving.number, Instant::now()));
+                    self.redis.holds(|holds| holds.stop_renewing(&self.claim, leaving.number));
                 } else {
                     self.redis.holds(|holds| holds.forget(&self.claim, leaving.number, Instant::now()));
                     self.give_back(entry, leaving.leave, copies.clone());

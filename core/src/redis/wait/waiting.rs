@@ -58,7 +58,8 @@ impl Target {
     /// The time since which its owner has the lock by another kind, if it does: the server lets the owner in by this one
     /// too, or refuses it for good.
     pub fn by_another_kind(&self, now: Instant) -> Option<Instant> {
-        if self.row.traits.held { self.redis.holds(|holds| holds.by_another_kind(&self.claim, now)) } else { None }
+        let kinds = self.row.sharers().map(|row| row.traits.name);
+        self.redis.holds(|holds| holds.held_since(&self.claim, kinds, now))
     }
 
     /// Tells whether its owner has got the lock by another kind since a try began: the try may have come before that.

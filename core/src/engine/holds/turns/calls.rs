@@ -66,7 +66,7 @@ impl World {
         if now > flying.sent + WINDOW {
             flying.sent = now;
         }
-        let reply = self.server.run(flying.call, flying.repeated || flying.reply.is_some(), now);
+        let reply = self.server.run(flying.call, now);
         flying.reply = Some((reply, self.server.meddled));
     }
 
@@ -273,7 +273,7 @@ impl World {
         self.line.iter_mut().for_each(|line| line.pace.taken(sent));
         self.book.doubted.take_if(|since| *since < sent);
         if token != 0 {
-            self.holds.fence(number, token, spare, time);
+            self.holds.fence(number, token, spare);
             self.book.newest = token + spare;
             self.give_token(owner, token);
         }
@@ -450,6 +450,8 @@ impl World {
         self.once_more(to.owner);
         match returned {
             Some((place, false)) if !self.server.fenced => {
+                // The heir before may have slept past the end of its hold: its answer is in a seat of its own.
+                self.come();
                 self.asleep = Some((Waiter { number: place.number, ..place.waiter }, number));
             }
             returned => {

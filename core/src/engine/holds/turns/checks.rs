@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::grip::Inherited;
-use super::super::{Ask, Owned, believed};
+use super::super::{Ask, believed};
 use super::book::Belief;
 use super::world::{NAME, OWNERS, WATCHDOG, World};
 use crate::base::clock::Instant;
@@ -15,12 +15,7 @@ pub struct Before {
     incarnation: u64,
     renew_at: Option<Instant>,
     check_at: Option<Instant>,
-    newest: i64,
     spare: Range<i64>,
-}
-
-fn tokens(owned: &Owned) -> (i64, Range<i64>) {
-    owned.tokens.as_ref().map_or((0, 0..0), |tokens| (tokens.newest, tokens.spare.clone()))
 }
 
 impl World {
@@ -38,14 +33,12 @@ impl World {
 
     pub fn before_hand_on(&self, from: i64) -> Before {
         let owned = self.holds.of(&self.claims[from as usize]).expect("it has a hold");
-        let (newest, spare) = tokens(owned);
         Before {
             deadline: owned.deadline,
             incarnation: owned.incarnation,
             renew_at: owned.is_renewed().then_some(owned.renew_at),
             check_at: owned.check_at,
-            newest,
-            spare,
+            spare: owned.spare.clone(),
         }
     }
 
@@ -81,7 +74,7 @@ impl World {
         if self.server.fenced {
             assert!(token > self.book.void, "the token {token} is void, as all are up to {}", self.book.void);
             assert_eq!(token, before.spare.start);
-            assert_eq!(tokens(owned), (before.newest, token + 1..before.spare.end), "the heir has not all tokens");
+            assert_eq!(owned.spare, token + 1..before.spare.end, "the heir has not all tokens");
             assert_eq!(self.holds.token(inherited.number), Some(token));
         } else {
             assert_eq!(token, 0);

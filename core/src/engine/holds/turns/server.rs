@@ -39,7 +39,6 @@ pub struct Acquire {
     pub owner: i64,
     pub want: u32,
     pub lease: Duration,
-    pub known: i64,
     pub spare: u32,
 }
 
@@ -88,11 +87,11 @@ impl Server {
         self.key.filter(|key| key.until > now)
     }
 
-    /// Carries a call out. `resent`: a copy of it may have run before.
-    pub fn run(&mut self, call: Call, resent: bool, now: Instant) -> Reply {
+    /// Carries a call out.
+    pub fn run(&mut self, call: Call, now: Instant) -> Reply {
         self.key = self.key(now);
         match call {
-            Call::Acquire(acquire) => self.acquire(acquire, resent, now),
+            Call::Acquire(acquire) => self.acquire(acquire, now),
             Call::Release { field, leave, lease, next, tokens } => {
                 let Some(key) = self.key.as_mut().filter(|key| key.field == field) else {
                     return self.released_before(next, tokens.is_some(), now);
@@ -127,17 +126,15 @@ impl Server {
         }
     }
 
-    fn acquire(&mut self, acquire: Acquire, resent: bool, now: Instant) -> Reply {
-        let Acquire { owner, want, lease, known, spare } = acquire;
+    fn acquire(&mut self, acquire: Acquire, now: Instant) -> Reply {
+        let Acquire { owner, want, lease, spare } = acquire;
         match self.key {
             None if want > 1 => return Reply::Missing(false),
             Some(key) if key.field != owner && want > 1 => return Reply::Missing(true),
             Some(key) if key.field != owner => return Reply::Busy(key.until - now),
             _ => {}
         }
-        let is_drawn = resent && self.key.is_some_and(|key| key.count == want) && self.drawn > known;
         let (token, spare) = match self.fenced {
-            true if is_drawn => (self.drawn, 0),
             true => self.draw(spare),
             false => (0, 0),
         };

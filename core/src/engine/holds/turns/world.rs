@@ -300,7 +300,7 @@ impl World {
         let now = self.now;
         let Some(entry) = self.enter_grip(held.owner) else { return Some(Todo::Extend(held, lease)) };
         let Look::Held { remaining } = self.holds.look(held.number, now) else { return None };
-        let exact = self.holds.extending(&claim, lease);
+        let exact = self.holds.may_shorten(&claim);
         let asked = if exact { lease } else { lease.max(lease_for(remaining)) };
         if exact {
             self.holds.shorten(&claim, lease, now);
@@ -314,9 +314,8 @@ impl World {
     fn send_acquire(&mut self, waiter: Waiter, of_line: Option<Instant>, entry: Entry) {
         let claim = self.claim(waiter.owner);
         let count = self.holds.count(&claim, self.now);
-        let known = if self.server.fenced { self.holds.known(&claim) } else { 0 };
         let (owner, lease, spare) = (waiter.owner, waiter.time(), self.spare());
-        let call = Call::Acquire(Acquire { owner, want: count + 1, lease, known, spare });
+        let call = Call::Acquire(Acquire { owner, want: count + 1, lease, spare });
         self.send(call, Then::Acquire { waiter, of_line, entry });
     }
 
