@@ -26,6 +26,7 @@ mod keys;
 mod kinds;
 mod last_hold;
 mod latch;
+mod late_grants;
 mod logs;
 mod lost;
 mod models;

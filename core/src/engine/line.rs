@@ -10,6 +10,7 @@ use foldhash::fast::RandomState;
 
 use crate::base::clock::Instant;
 use crate::engine::pace::{Busy, Next, Obstacle, Pace};
+use crate::engine::word::AN_ANSWER;
 
 /// The bounds of a chain of owners of one client, in number and in time. Once the turn is over as well, waiters of other
 /// processes get the lock.
@@ -115,6 +116,9 @@ struct Out<W> {
     overtakes: bool,
     /// See [`Line::outlasts`].
     lasts: bool,
+    /// Its wait is over: the end of the call answers it, until this time at the latest. Otherwise the call could still get
+    /// the lock for an owner that has been told that it did not.
+    over: Option<Instant>,
 }
 
 /// The waiter of a finished call.
@@ -205,13 +209,18 @@ impl<W> Line<W> {
         Some(place)
     }
 
-    /// Takes out the waiters whose time has run out.
+    /// Takes out the waiters whose time has run out. One with a call in flight mostly stays until the end of that.
     pub fn expired(&mut self, now: Instant) -> Vec<Place<W>> {
         let mut late = Vec::new();
         while let Some(&(_, id)) = self.deadlines.first().filter(|(deadline, _)| *deadline <= now) {
             self.deadlines.pop_first();
             match &mut self.out {
                 Some(out) if out.id == id && out.lasts => {}
+                Some(out) if out.id == id && out.over.is_none() => {
+                    let latest = now + AN_ANSWER;
+                    out.over = Some(latest);
+                    self.deadlines.insert((latest, id));
+                }
                 Some(out) if out.id == id => late.extend(out.place.take()),
                 _ => late.extend(self.waiting.iter().position(|place| place.id == id).and_then(|at| self.step_out(at))),
             }
@@ -268,6 +277,7 @@ impl<W> Line<W> {
             cancelled: false,
             overtakes,
             lasts: false,
+            over: None,
         });
         self.out.as_ref().and_then(|out| out.place.as_ref())
     }
@@ -351,7 +361,7 @@ impl<W> Line<W> {
 
     /// Ends the call in flight; the caller answers its waiter.
     pub fn returned(&mut self) -> Returned<W> {
-        let Some(out) = self.out.take() else { return Returned::Late };
+        let Some(out) = self.take_out() else { return Returned::Late };
         match out.place {
             Some(place) => {
                 self.forget_deadline(&place);
@@ -361,10 +371,18 @@ impl<W> Line<W> {
         }
     }
 
+    fn take_out(&mut self) -> Option<Out<W>> {
+        let out = self.out.take()?;
+        if let Some(latest) = out.over {
+            self.deadlines.remove(&(latest, out.id));
+        }
+        Some(out)
+    }
+
     /// Ends the call in flight without the lock: its waiter is back in its place, unless it asked to end.
     pub fn put_back(&mut self) -> Option<Place<W>> {
         self.chain = None;
-        match self.out.take()? {
+        match self.take_out()? {
             Out { place: Some(place), cancelled: false, .. } => {
                 // Its time may be over: then the next step takes it out.
                 self.deadlines.extend(place.deadline.map(|deadline| (deadline, place.id)));

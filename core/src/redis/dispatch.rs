@@ -292,7 +292,7 @@ fn ask(target: Target, ticket: u64, op: Op, done: Done) -> Option<Result<Answer>
         Err(error) => return Some(Err(error)),
     };
     let entry = if call.changes() { redis.gates.try_enter(&target.claim) } else { None };
-    if call.changes() && entry.is_none() {
+    if (call.changes() && entry.is_none()) || target.counts_departures(op) {
         spawn(&redis, ticket, done, async move { target.ask(op, None).await });
         return None;
     }
@@ -334,7 +334,7 @@ struct Caller {
 
 impl Caller {
     fn new(redis: &Arc<Redis>, ticket: u64, done: Done) -> Self {
-        redis.lines().begin(ticket);
+        redis.lines().begin(ticket, None);
         Caller { redis: redis.clone(), ticket, done: Some(done) }
     }
 

@@ -66,6 +66,7 @@ impl Redis {
     /// Makes the state; starts no thread.
     pub fn new(config: &Config, uuid: String, io: Arc<IoThread>) -> Result<Self> {
         let wakes = Arc::new(Wakes::default());
+        let departures = Arc::<Departures>::default();
         // See `engine/holds/belief.rs`.
         let database = config.database;
         tracing::trace!(target: "redlatch::belief", change = "begun", client = &*uuid, servers = %config.servers, database);
@@ -73,12 +74,12 @@ impl Redis {
             link: Link::new(config, wakes.clone())?,
             wakes,
             gates: Arc::default(),
-            departures: Arc::default(),
+            lines: Mutex::new(Lines::new(departures.clone())),
+            departures,
             loss_listeners: LossListeners::default(),
             io,
             holds: Mutex::new(Holds::new(uuid.clone(), config.watchdog).without(&config.prefix)),
             uuid,
-            lines: Mutex::default(),
             inbox: Arc::default(),
             earlier: Arc::default(),
             looks: AtomicBool::new(false),

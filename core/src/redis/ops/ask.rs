@@ -84,6 +84,9 @@ impl Target {
         let since = first.as_ref().map_or_else(Instant::now, |(_, _, (_, sent))| *sent);
         let retry = self.retry_limits_since(since, self.end_of(op, since));
         let goes_on = self.goes_on(op).then(|| self.remembered_until(since));
+        if self.counts_departures(op) {
+            self.departed(retry).await;
+        }
         let (entry, call, sent) = match first {
             Some((entry, call, sent)) => (entry, call, Some(sent)),
             None => {

@@ -5,8 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
-use tokio::time::timeout_at;
-
 use crate::base::clock::Instant;
 use crate::engine::WINDOW;
 use crate::engine::gate::Entry;
@@ -97,11 +95,10 @@ pub fn submit(waiter: Waiter) {
 }
 
 /// The right to send a first try now. `None`: another call of the owner is inside; or the server does not know the holder
-/// that this client knows; or the only try of a caller that does not wait would come before the release of a guard that
-/// its own program has dropped.
+/// that this client knows; or the caller minds a hold that is on its way back.
 fn try_enter(waiter: &Waiter) -> Option<Entry> {
     let target = &waiter.target;
-    let is_early = waiter.patience == Patience::Once && target.redis.departures.has(target.departs_as());
+    let is_early = target.minds_departures(waiter.patience) && target.has_departures();
     let entry = if is_early { None } else { target.redis.gates.try_enter(&target.claim) };
     // The order matters: while the entry lasts, no hold gets tangled with this owner.
     entry.filter(|_| target.tangle().is_none())
@@ -115,7 +112,7 @@ fn beside_others(waiter: Waiter, entry: Entry, call: Call, since: Instant) {
     }
     let redis = target.redis.clone();
     let response = target.retry_limits_since(since, waiter.patience.deadline()).response(since);
-    redis.lines().begin(waiter.ticket);
+    redis.lines().begin(waiter.ticket, Some(&target.claim.name));
     redis.first(Box::new(FirstTry { entry, call, waiter, since }), response);
 }
 
@@ -240,7 +237,7 @@ pub fn once_more(twins: Vec<Waiter>) {
 /// Continues an acquire on the I/O thread. `first` is a try that was made before, `since` the beginning of all of it.
 fn go_on(waiter: Waiter, first: Option<InFlight>, since: Instant) {
     let target = waiter.target.clone();
-    target.redis.lines().begin(waiter.ticket);
+    target.redis.lines().begin(waiter.ticket, Some(&target.claim.name));
     let redis = target.redis.clone();
     redis.spawn(async move {
         // The time limit of a single try counts from its beginning. A caller that waits has its own deadline, or none.
@@ -248,7 +245,7 @@ fn go_on(waiter: Waiter, first: Option<InFlight>, since: Instant) {
         let counts_from = if once { since } else { Instant::now() };
         let retry = target.retry_limits_since(counts_from, waiter.patience.deadline());
         if once && first.is_none() {
-            let _ = timeout_at(retry.give_up.into(), target.redis.departures.over(target.departs_as())).await;
+            target.departed(retry).await;
         }
         let tried = target.acquire(waiter.renewed, retry, first).await;
         end(waiter, tried, since);

@@ -9,9 +9,10 @@ use tokio::sync::Notify;
 
 use crate::base::clock::Instant;
 use crate::engine::claim::Claim;
+use crate::engine::departures::{Departure, Departures};
 use crate::engine::line::{Line, Place, Returned, Step};
 use crate::engine::pace::Obstacle;
-use crate::redis::kinds::{Queue, Traits};
+use crate::redis::kinds::{Queue, Traits, multi};
 use crate::redis::target::Target;
 use crate::request::error::{Error, Result};
 use crate::request::seat::{GRACE, Offer, Seat};
@@ -29,6 +30,7 @@ pub struct LineKey {
 pub struct Lines {
     lines: HashMap<LineKey, OpenLine, RandomState>,
     tickets: HashMap<u64, Stage, RandomState>,
+    departures: Arc<Departures>,
     /// The client is closed: no waiter joins a line any more.
     closed: bool,
 }
@@ -74,10 +76,22 @@ pub struct NextStep {
 /// A waiter whose wait has ended, and its result.
 pub type EndedWait = (Waiter, Result<Answer>);
 
+/// The state of a request.
 enum Stage {
-    Running { cancelled: bool },
-    Waiting(LineKey),
+    /// `lock`: that of an acquire.
+    Running {
+        cancelled: bool,
+        lock: Option<Arc<str>>,
+        leaving: Leaving,
+    },
+    Waiting {
+        line: LineKey,
+        leaving: Leaving,
+    },
 }
+
+/// An acquire that was asked to end may still get the lock, and gives it back then. That is a departure, until it has ended.
+type Leaving = Option<Departure>;
 
 /// An acquire without an answer. A drop answers that the client is closed.
 pub struct Waiter {
@@ -130,9 +144,14 @@ pub enum Joined {
 }
 
 impl Lines {
-    /// Notes that a request continues out of its caller's sight.
-    pub fn begin(&mut self, ticket: u64) {
-        self.tickets.entry(ticket).or_insert(Stage::Running { cancelled: self.closed });
+    pub fn new(departures: Arc<Departures>) -> Self {
+        Lines { departures, ..Lines::default() }
+    }
+
+    /// Notes that a request continues out of its caller's sight. `lock`: that of an acquire.
+    pub fn begin(&mut self, ticket: u64, lock: Option<&Arc<str>>) {
+        let lock = lock.cloned();
+        self.tickets.entry(ticket).or_insert(Stage::Running { cancelled: self.closed, lock, leaving: None });
     }
 
     pub fn end(&mut self, ticket: u64) {
@@ -140,22 +159,29 @@ impl Lines {
     }
 
     pub fn is_cancelled(&self, ticket: u64) -> bool {
-        matches!(self.tickets.get(&ticket), Some(Stage::Running { cancelled: true }))
+        matches!(self.tickets.get(&ticket), Some(Stage::Running { cancelled: true, .. }))
     }
 
     /// Asks a request to end. Gives it back if no call is in flight for it.
     pub fn cancel(&mut self, ticket: u64, now: Instant) -> Option<Waiter> {
-        let key = match self.tickets.get_mut(&ticket)? {
-            Stage::Running { cancelled } => {
+        let departures = &self.departures;
+        let leave = |lock: &Arc<str>| departures.begin(multi::group(lock).into());
+        match self.tickets.get_mut(&ticket)? {
+            Stage::Running { cancelled, lock, leaving } => {
                 *cancelled = true;
-                return None;
+                *leaving = leaving.take().or_else(|| lock.as_ref().map(leave));
+                None
             }
-            Stage::Waiting(key) => key.clone(),
-        };
-        let open = self.lines.get_mut(&key)?;
-        let place = open.line.leave(ticket);
-        open.poke(now);
-        place.map(|place| place.waiter)
+            Stage::Waiting { line, leaving } => {
+                let open = self.lines.get_mut(line)?;
+                let place = open.line.leave(ticket);
+                open.poke(now);
+                if place.is_none() && leaving.is_none() {
+                    *leaving = Some(leave(&line.name));
+                }
+                place.map(|place| place.waiter)
+            }
+        }
     }
 
     /// Asks every request to end, and those that come later too. Gives back the requests without a call in flight.
@@ -185,7 +211,7 @@ impl Lines {
             return Joined::Cancelled(Box::new(waiter));
         }
         let key = waiter.target.key();
-        self.tickets.insert(waiter.ticket, Stage::Waiting(key.clone()));
+        self.tickets.insert(waiter.ticket, Stage::Waiting { line: key.clone(), leaving: None });
         let mut fresh = None;
         let open = self.lines.entry(key.clone()).or_insert_with(|| {
             fresh = Some(key);
@@ -284,16 +310,8 @@ impl Lines {
         waiters
     }
 
-    /// Has the lines of other kinds that share the keys of this one look at once: the release of this lock need not wake
-    /// them.
-    pub fn hurry_sharers(&mut self, target: &Target, now: Instant) {
-        for key in self.sharers(target) {
-            self.change(&key, now, |line| line.pace.hurry(now));
-        }
-    }
-
     /// The lines of other kinds that share the keys of this one.
-    fn sharers(&self, target: &Target) -> Vec<LineKey> {
+    pub fn sharers(&self, target: &Target) -> Vec<LineKey> {
         // Mostly there is no line of another name or kind.
         if self.lines.len() <= usize::from(self.lines.contains_key(&target.key())) {
             return Vec::new();
@@ -308,7 +326,8 @@ impl Lines {
         let mut waiters = Vec::new();
         for Place { number, waiter: mut twin, .. } in twins.into_iter().flatten() {
             twin.number = number;
-            self.tickets.insert(twin.ticket, Stage::Running { cancelled: false });
+            let lock = Some(key.name.clone());
+            self.tickets.insert(twin.ticket, Stage::Running { cancelled: false, lock, leaving: None });
             waiters.push(twin);
         }
         waiters
@@ -389,7 +408,7 @@ impl Lines {
         let (heir, seat) = open.last.to.clone().filter(|(heir, _)| *heir != owner)?;
         let (answer, offer) = seat.take_back(now)?;
         // The waiter may be cancelled before it is back in its line.
-        self.begin(seat.ticket());
+        self.begin(seat.ticket(), Some(&key.name));
         Some((heir, answer, offer))
     }
 

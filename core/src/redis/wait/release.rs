@@ -133,9 +133,8 @@ impl Target {
             (None, Code::Done) if leaving.leave == 0 => {
                 let listeners = reply.numbers.first().copied().unwrap_or_default().max(0) as u64;
                 let enough = heard.saturating_add(listeners);
-                let mut lines = self.redis.lines();
-                lines.change(&self.key(), now, |line| line.pace.freed(listeners, enough, now));
-                lines.hurry_sharers(self, now);
+                self.redis.lines().change(&self.key(), now, |line| line.pace.freed(listeners, enough, now));
+                self.wake_sharers();
             }
             (None, _) => {}
         }

@@ -26,6 +26,9 @@ impl Target {
             let InFlight { entry, call, tried, copies } = match begun.take() {
                 Some(begun) => begun,
                 None => {
+                    if !self.row.traits.reentrant {
+                        self.departed(retry).await;
+                    }
                     let entry = self.enter(retry).await?;
                     let entry = match self.untangle(entry, retry).await? {
                         Ok(entry) => entry,

@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
+use tokio::time::timeout_at;
+
 use crate::base::clock::Instant;
-use crate::redis::kinds::{Wake, multi};
-use crate::redis::settle::settle;
+use crate::redis::kinds::{self, Wake, multi};
+use crate::redis::settle::{RetryLimits, settle};
 use crate::redis::target::Target;
-use crate::redis::wait::lines::{self, LineKey};
+use crate::redis::wait::lines::{self, LineKey, Patience};
+use crate::request::Op;
 use crate::request::error::Error;
 
 impl Target {
@@ -33,6 +36,40 @@ impl Target {
     /// The ways in which it hears that another try is worthwhile.
     pub fn wake(&self) -> Wake {
         self.row.kind.wake(&self.claim.name, &self.owner)
+    }
+
+    /// Tells whether a hold of its lock is on its way back although its caller is gone.
+    pub fn has_departures(&self) -> bool {
+        self.redis.departures.has(self.departs_as())
+    }
+
+    /// Tells whether an acquire must not meet a hold on its way back: it asks only once, or its owner cannot have two.
+    pub fn minds_departures(&self, patience: Patience) -> bool {
+        patience == Patience::Once || !self.row.traits.reentrant
+    }
+
+    /// Tells whether a question would count a hold that is on its way back.
+    pub fn counts_departures(&self, op: Op) -> bool {
+        op == Op::Inspect && self.row.traits.held && self.has_departures()
+    }
+
+    /// Returns once the holds that are on their way back now have gone, or the time is over.
+    pub async fn departed(&self, retry: RetryLimits) {
+        if !self.has_departures() {
+            return;
+        }
+        let _ = timeout_at(retry.give_up.into(), self.redis.departures.over(self.departs_as())).await;
+    }
+
+    /// Wakes the waiters of this client by other kinds that share the keys of this one, as a message of their own kind would.
+    pub fn wake_sharers(&self) {
+        let lines = self.redis.lines().sharers(self);
+        let own = self.wake().channel;
+        let kinds = lines.iter().filter_map(|line| kinds::find(line.kind));
+        let channels = kinds.filter_map(|row| row.kind.wake(&self.claim.name, &self.owner).channel);
+        for channel in channels.filter(|channel| own.as_ref() != Some(channel)) {
+            self.redis.wakes.message(&channel);
+        }
     }
 
     /// The number of messages on its channel; `None`: it does not listen, or the server has not confirmed that.
