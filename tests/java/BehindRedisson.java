@@ -1,6 +1,7 @@
 import io.redlatch.Holds;
 import io.redlatch.Lease;
 import io.redlatch.Options;
+import io.redlatch.Redlatch;
 import io.redlatch.TokenLock;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -12,7 +13,7 @@ import org.redisson.config.Config;
 
 /** The main class of a child JVM: uses redlatch's own classes with objects of the org.redisson classes that come first on the class path. */
 public final class BehindRedisson {
-    static final long CALLS = 11;
+    static final long CALLS = 12;
 
     private BehindRedisson() {}
 
@@ -23,7 +24,7 @@ public final class BehindRedisson {
                 () -> Lease.lock(lock, Duration.ofSeconds(9)), () -> Lease.tryLock(lock, Duration.ZERO),
                 () -> Lease.tryLock(lock, Duration.ZERO, Duration.ofSeconds(9)), () -> TokenLock.of(client, "token"),
                 () -> Options.releaseOnShutdown(client), () -> Options.releaseOnShutdown(new Config()), () -> Options.quarantine(new Config()),
-                () -> Options.turn(new Config(), Duration.ZERO));
+                () -> Options.turn(new Config(), Duration.ZERO), () -> Redlatch.connect("redis://127.0.0.1:1"));
         for (Callable<?> call : calls) {
             try {
                 System.out.println("nothing thrown: " + call.call());

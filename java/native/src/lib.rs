@@ -159,6 +159,28 @@ pub extern "system" fn Java_io_redlatch_internal_Native_id<'a>(
     .resolve::<ThrowRuntimeExAndDefault>()
 }
 
+/// Throws if the client's servers do not have a kind of lock. A client that was closed is passed over: its locks refuse
+/// every call.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_redlatch_internal_Native_require<'a>(
+    mut env: EnvUnowned<'a>,
+    _: JClass<'a>,
+    client: jlong,
+    kind: JString<'a>,
+) {
+    env.with_env(|env| -> Result<()> {
+        let kind = kind.try_to_string(env)?;
+        if let Some(Err(error)) = clients::get(client).ok().map(|client| client.supports(&kind)) {
+            env.throw_new(
+                jni_str!("java/lang/UnsupportedOperationException"),
+                jni::strings::JNIString::new(error.to_string()),
+            )?;
+        }
+        Ok(())
+    })
+    .resolve::<ThrowRuntimeExAndDefault>()
+}
+
 /// Tries one bounded round trip on this thread, an acquire for `inside` ms at most unless that is 0, and waits for a
 /// moment for what then is not finished yet. True: finished, and the row is filled in. False: it comes
 /// out of `drain`.

@@ -5,12 +5,22 @@ import io.redlatch.internal.Core;
 import io.redlatch.internal.Request;
 import io.redlatch.internal.Shown;
 import java.util.Map;
+import java.util.Objects;
+import org.redisson.api.RedissonClient;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.config.Config;
 
-/** Connects a client: returns once a server has answered. */
-final class Connecting {
+/** Connects a client: returns once a server has answered. Public only for the sake of {@link io.redlatch.Redlatch}. */
+public final class Connecting {
     private Connecting() {
+    }
+
+    /** See {@link io.redlatch.Redlatch#connect}. */
+    public static RedissonClient connect(String url) {
+        Objects.requireNonNull(url, "the URL is null; write redis://host:6379");
+        Core core = Core.connect(url, Map.of(), null);
+        check(core, url);
+        return new Redisson(core);
     }
 
     /** @throws RedisConnectionException see {@link Redisson#create(Config)} */

@@ -96,6 +96,7 @@ final class Failures {
             case "NOAUTH":
                 return new RedisAuthRequiredException(message);
             case "WRONGPASS":
+            case "1045": // the same of MySQL and MariaDB
                 return new RedisWrongPasswordException(message);
             case "OOM":
                 return new RedisOutOfMemoryException(message);

@@ -36,6 +36,10 @@ final class Places {
         return new Place(this, core, listeners, group, rawName(group) + values, Limits.OF_CLIENT);
     }
 
+    NameMapper mapper() {
+        return mapper;
+    }
+
     /** The configured codec, else Redisson's default. */
     Codec codec() {
         return config.getCodec();

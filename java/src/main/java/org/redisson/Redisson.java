@@ -32,9 +32,12 @@ import org.redisson.config.ConfigAccess;
 /** Makes clients, and is one. */
 public final class Redisson implements RedissonClient, ExtendedOptions, OwnKinds {
     private static final String DEFAULT_ADDRESS = "redis://127.0.0.1:6379";
+    /** A kind that only servers with keys have. */
+    private static final String KEY_WITHOUT_OWNER = "semaphore";
 
     private final Core core;
     private final Places places;
+    /** Null: the URL has the options. */
     private final Config config;
     private volatile boolean releases;
     private volatile boolean shuttingDown;
@@ -45,6 +48,15 @@ public final class Redisson implements RedissonClient, ExtendedOptions, OwnKinds
         this.places = new Places(core, config);
         this.config = config;
         this.releases = config.isReleaseOnShutdown();
+    }
+
+    /** A client of a URL. */
+    Redisson(Core core) {
+        Config defaults = new Config();
+        defaults.useSingleServer();
+        this.core = core;
+        this.places = new Places(core, new Config(defaults)); // a copy has Redisson's default codec
+        this.config = null;
     }
 
     /** Connects to {@code redis://127.0.0.1:6379}; see {@link #create(Config)}. */
@@ -204,7 +216,10 @@ public final class Redisson implements RedissonClient, ExtendedOptions, OwnKinds
 
     @Override
     public RKeys getKeys() {
-        return new RedissonKeys(core, Settings.nameMapper(config));
+        if (!core.has(KEY_WITHOUT_OWNER)) {
+            throw new UnsupportedOperationException("getKeys() is not served here: the locks of this client's server end with a session, and are no keys");
+        }
+        return new RedissonKeys(core, places.mapper());
     }
 
     @Override
@@ -224,6 +239,9 @@ public final class Redisson implements RedissonClient, ExtendedOptions, OwnKinds
 
     @Override
     public Config getConfig() {
+        if (config == null) {
+            throw new UnsupportedOperationException("this client was connected by a URL, which has its options; there is no Config");
+        }
         return new Config(config);
     }
 

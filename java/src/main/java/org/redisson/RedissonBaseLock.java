@@ -24,6 +24,7 @@ public abstract class RedissonBaseLock implements RLock, HoldSource {
     private final Limits limits;
 
     RedissonBaseLock(Place place, String kind) {
+        place.core.require(kind);
         this.core = place.core;
         this.events = new KeyEvents(place, kind);
         this.kind = kind;

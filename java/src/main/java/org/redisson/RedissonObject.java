@@ -25,6 +25,7 @@ abstract class RedissonObject implements RObject {
     private volatile Place place;
 
     RedissonObject(Place place, String kind) {
+        place.core.require(kind);
         this.core = place.core;
         this.kind = kind;
         this.place = place;

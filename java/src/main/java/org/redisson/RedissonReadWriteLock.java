@@ -8,6 +8,7 @@ public class RedissonReadWriteLock implements RReadWriteLock {
     private final Place place;
 
     RedissonReadWriteLock(Place place) {
+        place.core.require(RedissonReadLock.KIND);
         this.place = place;
     }
 

@@ -46,6 +46,8 @@ public final class Core {
     private final ConcurrentHashMap<Long, KnownHold> holds;
     /** The same of the groups whose home is this client: any number of objects stand for one group, and a hold is one hold. */
     private final ConcurrentHashMap<Long, KnownHold> holdsOfGroups;
+    /** The kinds that {@link #require} has found, so that the next lock of that kind costs no native call. */
+    private final Set<String> kinds = ConcurrentHashMap.newKeySet();
     /** The member's client that has the holds of this group. Null: this is no group, or every member was closed when it was made. */
     private final Core home;
 
@@ -163,6 +165,29 @@ public final class Core {
     /** The uuid under which this client holds locks. */
     public String id() {
         return id;
+    }
+
+    /**
+     * Asks nothing of the server.
+     *
+     * @param kind the core's name of the kind
+     * @throws UnsupportedOperationException if the servers do not have it; the text names the kinds that they have
+     */
+    public void require(String kind) {
+        if (!kinds.contains(kind)) {
+            Native.require(client, kind);
+            kinds.add(kind);
+        }
+    }
+
+    /** Whether {@link #require} finds that kind. */
+    public boolean has(String kind) {
+        try {
+            require(kind);
+            return true;
+        } catch (UnsupportedOperationException e) {
+            return false;
+        }
     }
 
     /** Runs a request on the calling thread. Interrupts do not end it; the thread's flag is set again afterwards. */

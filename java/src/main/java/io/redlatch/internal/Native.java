@@ -31,6 +31,9 @@ final class Native {
     /** The client's uuid, or null after {@code close}. */
     static native String id(long client);
 
+    /** Refuses a kind that the client's servers do not have, by an {@link UnsupportedOperationException}. A client that was closed is passed over. */
+    static native void require(long client, String kind);
+
     /**
      * Tries one bounded round trip on this thread, an acquire for {@code inside} at most unless that is 0, and waits a moment for what is not
      * finished by then. True: the first row is filled in. False: it comes out of {@code drain}.
