@@ -58,6 +58,11 @@ final class Child {
 
     /** Runs a main class to its end and gives what it printed. */
     String run(Class<?> main, String... arguments) throws Exception {
+        return run(main.getName(), arguments);
+    }
+
+    /** As {@link #run(Class, String...)}, of a class that is not among those of the tests. */
+    String run(String main, String... arguments) throws Exception {
         command(main, arguments);
         File output = File.createTempFile("redlatch-child", null);
         Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output).start();
@@ -70,7 +75,11 @@ final class Child {
 
     /** The command by which a main class runs. */
     List<String> command(Class<?> main, String... arguments) {
-        command.addAll(List.of("-cp", classPath, main.getName()));
+        return command(main.getName(), arguments);
+    }
+
+    private List<String> command(String main, String... arguments) {
+        command.addAll(List.of("-cp", classPath, main));
         command.addAll(Arrays.asList(arguments));
         return command;
     }

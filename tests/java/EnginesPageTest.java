@@ -1,0 +1,50 @@
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The Java of the page about engines, and the example that it names, run as they are written. */
+class EnginesPageTest extends MariadbTest {
+    /** What the page leaves to the reader. */
+    private static final String PROGRAM = "import io.redlatch.*;\nimport org.redisson.api.*;\n\npublic final class Page {\n"
+            + "    static void book(int order, long token) { System.out.println(\"booked \" + order + \", token above 0: \" + (token > 0)); }\n"
+            + "    static void charge(int order) { System.out.println(\"charged \" + order); }\n"
+            + "    public static void main(String[] arguments) {\n        int order = 42;\n        Thread worker = Thread.currentThread();\n%s    }\n}\n";
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void the_block_of_the_page_runs() throws Exception {
+        Matcher blocks = Pattern.compile("(?ms)^```java\n(.*?)^```$").matcher(Files.readString(Path.of("docs/engines.md")));
+        assertTrue(blocks.find(), "the page has a block");
+        String block = blocks.group(1).replace("mariadb://app:secret@localhost:3306/app", server.url())
+                .replace("redis://localhost:6379", TestServer.shared().url());
+        assertTrue(!blocks.find() && !block.contains("localhost"), block);
+        Path source = Files.writeString(directory.resolve("Page.java"), String.format(PROGRAM, block));
+        assertEquals(List.of("booked 42, token above 0: true", "charged 42", "ended by itself"), run(source, "Page"));
+    }
+
+    @Test
+    void the_example_moves_from_redis_to_the_database() throws Exception {
+        List<String> lines = run(Path.of("examples/java/src/main/java/Moving.java"), "Moving", TestServer.shared().url(), server.url());
+        assertEquals(new TreeSet<>(List.of("ended by itself", "the new release charges under orders:42", "the old release charges under orders:42",
+                "the release between charges under orders:42, orders:42")), new TreeSet<>(lines));
+    }
+
+    private List<String> run(Path source, String main, String... arguments) throws Exception {
+        int failed = ToolProvider.getSystemJavaCompiler().run(null, null, null, "--release", "11", "-proc:none", "-Xlint:all,-options", "-Werror", "-d",
+                directory.toString(), "-cp", Child.jar(), source.toString());
+        assertEquals(0, failed, source + " compiles");
+        return new Child(Child.jar(), directory).run(main, arguments).lines().filter(line -> !line.startsWith("WARNING: ")).collect(Collectors.toList());
+    }
+}
