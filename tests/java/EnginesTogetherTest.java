@@ -109,6 +109,8 @@ class EnginesTogetherTest extends MariadbTest {
             red.unlock();
             assertNull(sql.holder(name));
             failing.shutdown();
+            assertTrue(red.tryLock(20, SECONDS), "the lock of a client that was shut down is one that is missing");
+            red.unlock();
         }
     }
 }

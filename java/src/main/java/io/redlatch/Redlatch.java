@@ -18,9 +18,9 @@ public final class Redlatch {
      * <li>{@code mariadb://user:password@host:3306/schema} or {@code mysql://…}; {@code mariadbs://…} and {@code mysqls://…} with TLS.
      * </ul>
      *
-     * <p>Options stand behind a {@code ?}: {@code watchdog=10&amp;response_timeout=1}. Times are in seconds. An option that is left out is as in Python
-     * and Rust, which differs from {@link org.redisson.config.Config} in few: calls are tried again for 3 s, and locks wait for no replica. The values of a faster
-     * multi lock are named as {@link org.redisson.codec.Kryo5Codec} names them.
+     * <p>Options stand behind a {@code ?}: {@code watchdog=10&response_timeout=1}. Times are in seconds. An option that is left out is as in Python
+     * and Rust. Few of these differ from {@link org.redisson.config.Config}: calls are tried again for 3 s, and locks wait for no replica. The values
+     * of a faster multi lock are named as {@link org.redisson.codec.Kryo5Codec} names them.
      *
      * <p>The factories of the client that its server has no locks for throw {@link UnsupportedOperationException}, with the kinds that it has:
      * MySQL and MariaDB have {@code getLock}, {@code getNonReentrantLock} and {@code getFencedLock}; {@code getMultiLock(locks)} and
