@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.redlatch.Redlatch;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -26,6 +27,7 @@ import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
 import org.redisson.api.RPermitExpirableSemaphore;
 import org.redisson.api.RSemaphore;
+import org.redisson.api.RedissonClient;
 import org.redisson.api.options.CommonOptions;
 import org.redisson.client.RedisException;
 import org.redisson.config.ConstantDelay;
@@ -55,6 +57,34 @@ class BadInputTest extends LockTest {
         }
         RFencedLock fenced = client.getFencedLock(name + "t");
         all(RFencedLock.class, fenced, fenced::forceUnlock);
+    }
+
+    @Test
+    void locks_of_mariadb_take_or_refuse_everything_and_leave_nothing() throws Exception {
+        TestMariadb mariadb = TestMariadb.shared();
+        RedissonClient made = Redlatch.connect(mariadb.url());
+        RLock multi = made.getMultiLock(made.getLock(name + "1"), lock);
+        for (RLock each : List.of(made.getLock(name), made.getNonReentrantLock(name), multi)) {
+            all(RLock.class, each, each::forceUnlock);
+        }
+        RFencedLock fenced = made.getFencedLock(name);
+        all(RFencedLock.class, fenced, fenced::forceUnlock);
+        for (String each : new String[] {"", "n".repeat(10_000_000), "\uD83D\uDD12", "a\u0000b", "'; DROP TABLE redlatch_fence; -- "}) {
+            RLock odd = made.getLock(each);
+            try {
+                assertTrue(odd.tryLock());
+                odd.unlock();
+            } catch (IllegalArgumentException e) {
+                assertTrue(each.isEmpty() || each.length() > 10_000, e.getMessage());
+            }
+        }
+        try (Sql sql = mariadb.sql()) {
+            for (String each : List.of(name, name + "1", "\uD83D\uDD12")) {
+                assertEquals(null, sql.holder(each), each);
+            }
+            made.shutdown();
+            Wait.until("no session is left", () -> sql.sessionsOfClients() == 0);
+        }
     }
 
     @Test
