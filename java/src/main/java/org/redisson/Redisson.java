@@ -217,7 +217,7 @@ public final class Redisson implements RedissonClient, ExtendedOptions, OwnKinds
     @Override
     public RKeys getKeys() {
         if (!core.has(KEY_WITHOUT_OWNER)) {
-            throw new UnsupportedOperationException("getKeys() is not served here: the locks of this client's server end with a session, and are no keys");
+            throw new UnsupportedOperationException("getKeys() is not served here: the locks of this client's server end with a session, and are no keys; ask a client of Redis");
         }
         return new RedissonKeys(core, places.mapper());
     }
