@@ -192,7 +192,8 @@ impl<W: Wish> Grip<W> {
         match &mut self.hand {
             Hand::Empty if !waits => Step::End,
             Hand::Empty if self.until > now => self.sleep(Some(self.until), now),
-            Hand::Empty if self.stands => Step::Stand,
+            // A try that waits for nothing may come after the answer to another one. In the server's queue it would wait.
+            Hand::Empty if self.stands && !self.line.first().is_some_and(|head| head.waiter.is_once()) => Step::Stand,
             Hand::Empty => Step::Take,
             Hand::Ours(Ours { holder: Some(_), tokens, bond, .. }) => match self.more.len() as i64 {
                 0 if waits => self.sleep(None, now),

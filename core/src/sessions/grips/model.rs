@@ -164,6 +164,8 @@ impl World {
             }
             Step::Stand => {
                 assert!(!has_it && client.call.is_none(), "it asks for what it has");
+                let head = client.grips.grips[&self.key].line.first();
+                assert!(head.is_some_and(|place| !place.waiter.once), "it waits for a try that waits for nothing");
                 client.call = Some(Call::Stand);
             }
             Step::Leave => assert!(matches!(client.call, Some(Call::Stand))),
@@ -359,5 +361,20 @@ fn a_head_that_gives_up_leaves_the_place_in_the_servers_queue_to_the_next() {
     world.stranger();
     world.answer(0, false, true);
     assert_eq!(world.clients[0].holding.values().collect::<Vec<_>>(), [&1]);
+    world.finish();
+}
+
+/// A caller may try again before the task has taken its next step.
+#[test]
+fn each_try_without_a_wait_asks_the_server_and_does_not_stand_in_its_queue() {
+    let mut world = World::new(Duration::from_millis(2));
+    world.stranger();
+    for owner in 0..2 {
+        world.join(0, owner, true, None, false);
+        world.step(0);
+        assert!(matches!(world.clients[0].call, Some(Call::Take { .. })), "the try of owner {owner}");
+        world.answer(0, false, true);
+        assert!(world.clients[0].waiting.is_empty(), "owner {owner} has its answer");
+    }
     world.finish();
 }
