@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import Final, TypeVar
 from weakref import WeakValueDictionary
 
 from redlatch import _redlatch, calls
@@ -19,6 +19,9 @@ from redlatch.tls import Tls
 from redlatch.tls import options as tls_options
 
 C = TypeVar("C")
+
+#: The schemes with TLS, by those without it. Those of several servers begin with them.
+SECURED: Final = {"redis": "rediss", "mysql": "mysqls", "mariadb": "mariadbs"}
 
 #: The clients of the red locks in use, by URL and watchdog. Red locks of one name share them: so a thread that holds
 #: one of these locks is its owner in the others, too.
@@ -42,18 +45,20 @@ def connect(
     password: str | None = None,
     tls: Tls | None = None,
 ) -> Client:
-    """Returns a client of a Redis or Valkey server; it connects at its first call (`ping()` makes one).
+    """Returns a client of Redis, Valkey, MySQL or MariaDB; it connects at its first call (`ping()` makes one).
 
     `url` is `redis://[user:password@]host[:port][/database]`, `rediss://…` for TLS or `unix:///path/to/socket`, or
     names several servers: `redis+cluster://host1,host2`, `redis+sentinel://host1,host2/mymaster`, and for a master and
-    its replicas `redis+replicated://host1,host2`. Without it the client takes the environment's `REDLATCH_URL`, then
-    `REDIS_URL`, then `redis://localhost:6379`. `config` is the path of a configuration file of Redisson, YAML or JSON,
-    which names the servers instead. An option that is left out comes from that file or from the URL's query
-    (`?watchdog=10`), else it has the default in brackets. Times are seconds or `timedelta`:
+    its replicas `redis+replicated://host1,host2`. For the locks of a MySQL or MariaDB (`GET_LOCK`) it is
+    `mysql://user[:password]@host[:port][/schema]` or `mariadb://…`, with TLS `mysqls://…` or `mariadbs://…`. Without it
+    the client takes the environment's `REDLATCH_URL`, then `REDIS_URL`, then `redis://localhost:6379`. `config` is the
+    path of a configuration file of Redisson, YAML or JSON, which names the servers instead. An option that is left out
+    comes from that file or from the URL's query (`?watchdog=10`), else it has the default in brackets. Times are
+    seconds or `timedelta`:
 
     - `watchdog` (30): the lease of holds without one of their own. The watchdog renews them every third of it.
     - `prefix` (none): text before the name of every lock.
-    - `client_name` (none): the name of the connections in `CLIENT LIST`.
+    - `client_name` (none): the name of the connections in Redis's `CLIENT LIST`.
     - `response_timeout` (3): how long one call may stay unanswered.
     - `connect_timeout` (10): how long connecting may take.
     - `sync` (none): the replicas that must confirm a lock before an acquire returns, as `redlatch.Wait`, or their
@@ -62,7 +67,11 @@ def connect(
       With True it grants no lock until every old lease has ended. The client waits for the longest lease that it has
       asked for, at least the watchdog's. All clients that share a lock must have the same setting.
     - `username`, `password` (none): a username needs a password.
-    - `tls` (the authorities that the system trusts): the certificates of a `rediss://` connection, see `redlatch.Tls`.
+    - `tls` (the authorities that the system trusts): the certificates of a connection with TLS, see `redlatch.Tls`.
+
+    MySQL and MariaDB take no `client_name`, `sync` and `quarantine`. They have plain, non-reentrant and fenced locks,
+    and multi and red locks of these; a call for another kind raises UnsupportedError. The lease of a session, and so of
+    all its locks, is `watchdog` in whole seconds.
 
     Raises ConfigError for a URL, an option or a file that cannot be used.
     """
@@ -151,8 +160,9 @@ def connected(
     named = None if url is None else checked_text("url", url)
     native = calls.client(_redlatch.connect(named, None if config is None else checked_path("config", config), options))
     # The core sees only options that differ from their defaults, so it cannot check this.
-    if tls is not None and not native.server.startswith("rediss"):
-        raise ConfigError(f"{native.server} goes without TLS, so no redlatch.Tls applies; write rediss://")
+    if tls is not None and not native.server.startswith(tuple(SECURED.values())):
+        secured = SECURED.get(native.server.partition("://")[0], "rediss")
+        raise ConfigError(f"{native.server} goes without TLS, so no redlatch.Tls applies; write {secured}://")
     return native
 
 

@@ -10,7 +10,7 @@ from redlatch.errors import ArgumentTypeError
 
 # No data class: their import takes longer than all the rest of `import redlatch`.
 class Tls(NamedTuple):
-    """How the two ends of a `rediss://` connection prove their identity. `connect` reads the files, which are PEM.
+    """How the two ends of a connection with TLS prove their identity. `connect` reads the files, which are PEM.
 
     - `ca`: the certificates of the authorities to trust. Without it those that the system trusts.
     - `cert`, `key`: this client's own certificate and its private key, for a server that asks for one.
@@ -31,7 +31,7 @@ def options(tls: Tls | None) -> dict[str, str | None]:
         return {}
     if not isinstance(tls, Tls):
         raise ArgumentTypeError(
-            f"tls is {shown('tls', tls)}; give a redlatch.Tls, and rediss:// in the URL for TLS alone"
+            f"tls is {shown('tls', tls)}; give a redlatch.Tls, and rediss:// or mysqls:// in the URL for TLS alone"
         )
     files = {"tls_ca": tls.ca, "tls_cert": tls.cert, "tls_key": tls.key}
     paths = {name: None if file is None else checked_path(name, file) for name, file in files.items()}

@@ -42,6 +42,8 @@ fn options_and_addresses_that_do_not_fit_are_refused_before_anything_is_sent() {
         ("mysql://app:x@one,two/app", "names several servers"),
         ("mysql://app:x@one/app/more", "more behind its host"),
         ("mysql+cluster://app:x@one/app", "has the scheme"),
+        ("mysql://app:x@one/app?tls_verify=none", "write mysqls://"),
+        ("mariadb://app:x@one/app?tls_verify=none", "write mariadbs://"),
         ("redis://127.0.0.1:1?waiters=nine", "the waiters `nine`"),
     ] {
         let error = Client::connect(url).map(drop).expect_err(url);
@@ -86,7 +88,11 @@ fn each_kind_that_the_system_does_not_have_is_told_with_those_that_it_has() {
             Err(error) => {
                 let said = error.to_string();
                 assert!(!has && matches!(error, Error::Unsupported(_)), "{said}");
-                assert!(said.contains(kind) && said.contains("plain, non_reentrant, fenced"), "{said}");
+                assert!(
+                    said.contains(&format!("the kind {kind};")) && said.contains("plain, non_reentrant, fenced"),
+                    "{said}"
+                );
+                assert!(said.contains("Redis has all kinds"), "{said}");
                 continue;
             }
         }

@@ -516,7 +516,7 @@ impl Config {
                 self.servers
             )));
         }
-        self.tls.check(self.servers.is_tls(), &self.servers)
+        self.tls.check(&self.servers)
     }
 
     /// A name on the server: the prefix, and the name that the program gave.

@@ -64,6 +64,15 @@ impl Servers {
         self.named().iter().any(Address::is_tls)
     }
 
+    /// The scheme of such servers with TLS.
+    pub fn secured_scheme(&self) -> &'static str {
+        match self {
+            Servers::Sql { scheme, .. } if scheme.starts_with("mariadb") => "mariadbs",
+            Servers::Sql { .. } => "mysqls",
+            _ => "rediss",
+        }
+    }
+
     /// Tells whether it is a server of MySQL or MariaDB.
     pub fn is_sql(&self) -> bool {
         matches!(self, Servers::Sql { .. })

@@ -10,6 +10,7 @@ use std::ffi::OsString;
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;
 
+use crate::config::servers::Servers;
 use crate::request::error::{Error, Result};
 use crate::request::shown;
 
@@ -126,12 +127,12 @@ impl Tls {
         Ok(())
     }
 
-    /// Checks whether the options can be used, and whether every one has the others that it needs; `used`: the address
-    /// asks for TLS.
-    pub fn check(&self, used: bool, address: impl Display) -> Result<()> {
+    /// Checks whether the options can be used for these servers, and whether every one has the others that it needs.
+    pub fn check(&self, servers: &Servers) -> Result<()> {
+        let used = servers.is_tls();
         #[cfg(not(feature = "__tls"))]
         if used {
-            return Err(Error::config(format!("{address} wants TLS, and {FEATURE}")));
+            return Err(Error::config(format!("{servers} wants TLS, and {FEATURE}")));
         }
         if let Some((_, why)) = self.unusable.first() {
             return Err(Error::config(why));
@@ -139,8 +140,9 @@ impl Tls {
         let texts = [("tls_ca", &self.ca), ("tls_cert", &self.cert), ("tls_key", &self.key)];
         let set = self.verify != TlsVerify::Full || texts.iter().any(|(_, text)| text.is_some());
         if set && !used {
+            let secured = servers.secured_scheme();
             return Err(Error::config(format!(
-                "{address} goes without TLS, so no tls option applies; write rediss://"
+                "{servers} goes without TLS, so no tls option applies; write {secured}://"
             )));
         }
         for (option, text) in texts {

@@ -198,7 +198,7 @@ impl Sessions {
             let system = self.driver.system();
             let names: Vec<_> = kinds.iter().map(|traits| traits.name).collect();
             Error::Unsupported(format!(
-                "{system} has no {kind} lock; it has the kinds {}, and locks of several of them",
+                "{system} does not have the kind {kind}; it has {}, and multi and red locks of these; Redis has all kinds",
                 names.join(", ")
             ))
         })

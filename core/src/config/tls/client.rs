@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use rustls::CertificateError::{NotValidForName, NotValidForNameContext};
+use rustls::CertificateError::{
+    BadSignature, Expired, ExpiredContext, NotValidForName, NotValidForNameContext, UnknownIssuer,
+};
+use rustls::Error::{AlertReceived, InvalidCertificate, InvalidMessage};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{Resumption, WebPkiServerVerifier};
 use rustls::crypto::CryptoProvider;
@@ -38,6 +41,25 @@ pub fn settings(tls: &Tls) -> Result<ClientConfig, Why> {
     // Each connection checks the certificate anew: the server may have become another.
     config.resumption = Resumption::disabled();
     Ok(config)
+}
+
+/// The reason why TLS refused a connection, and the remedy; `plain`: the scheme of a server without TLS.
+pub fn objection(found: &rustls::Error, plain: &str) -> String {
+    match found {
+        // The signature is also bad if another authority has the same name.
+        InvalidCertificate(UnknownIssuer | BadSignature) => {
+            "shows a certificate that no trusted authority has signed; name the file of its authority's certificate with tls_ca".to_owned()
+        }
+        InvalidCertificate(NotValidForName | NotValidForNameContext { .. }) => {
+            format!("shows a certificate for another host ({found}); use a name that is in it, or tls_verify=ca")
+        }
+        InvalidCertificate(Expired | ExpiredContext { .. }) => format!("shows a certificate that has expired ({found}); renew it"),
+        InvalidMessage(_) => format!("does not speak TLS on this port; write {plain}://, or name its TLS port"),
+        AlertReceived(alert) => {
+            format!("refused the TLS connection ({alert:?}); if it wants a certificate of the client, name one with tls_cert and tls_key")
+        }
+        other => format!("cannot open a TLS connection ({other})"),
+    }
 }
 
 /// The authorities to trust: those of `tls_ca`, else those of the system, else, if the system has no list, those of

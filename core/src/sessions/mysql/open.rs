@@ -53,10 +53,23 @@ fn error(shared: &Shared, failed: Failed) -> Error {
         Failed::Unsuited(why) if why.starts_with("is read-only") => Error::unavailable(server, why, false),
         Failed::Unsuited(why) => Error::Unsupported(format!("{server} {why}")),
         Failed::Broken(error) => {
-            let cause = exhausted::cause(&error).unwrap_or_else(|| format!("cannot be reached ({error})"));
+            let cause = exhausted::cause(&error).or_else(|| objection(&error));
+            let cause = cause.unwrap_or_else(|| format!("cannot be reached ({error})"));
             Error::unavailable(server, cause, false).because_of(Some(Source::new(error)))
         }
     }
+}
+
+/// The reason why TLS refused the connection; `None`: it was not TLS.
+#[cfg(feature = "__tls")]
+fn objection(error: &std::io::Error) -> Option<String> {
+    let found = error.get_ref()?.downcast_ref::<rustls::Error>()?;
+    Some(crate::config::tls::client::objection(found, "mysql"))
+}
+
+#[cfg(not(feature = "__tls"))]
+fn objection(_: &std::io::Error) -> Option<String> {
+    None
 }
 
 async fn ready(

@@ -8,9 +8,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use redis::{Parser, RedisError, RedisResult, Value};
-use rustls::CertificateError::{
-    BadSignature, Expired, ExpiredContext, NotValidForName, NotValidForNameContext, UnknownIssuer,
-};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, StreamOwned};
 use tokio::task::JoinSet;
@@ -19,7 +16,7 @@ use tokio_rustls::client::TlsStream;
 use super::wire::left;
 use crate::base::clock::Instant;
 use crate::config::tls::Tls;
-use crate::config::tls::client::settings;
+use crate::config::tls::client::{self, settings};
 use crate::config::tls::crypto::Why;
 
 /// Opens connections to one server.
@@ -113,23 +110,7 @@ impl Secured {
 
 /// The reason why TLS refused the connection, and the remedy; `None`: it was not TLS.
 pub fn objection(error: &RedisError) -> Option<String> {
-    use rustls::Error::{AlertReceived, InvalidCertificate, InvalidMessage};
-    let found = cause(error)?;
-    Some(match found {
-        // The signature is also bad if another authority has the same name.
-        InvalidCertificate(UnknownIssuer | BadSignature) => {
-            "shows a certificate that no trusted authority has signed; name the file of its authority's certificate with tls_ca".to_owned()
-        }
-        InvalidCertificate(NotValidForName | NotValidForNameContext { .. }) => {
-            format!("shows a certificate for another host ({found}); use a name that is in it, or tls_verify=ca")
-        }
-        InvalidCertificate(Expired | ExpiredContext { .. }) => format!("shows a certificate that has expired ({found}); renew it"),
-        InvalidMessage(_) => "does not speak TLS on this port; write redis://, or name its TLS port".to_owned(),
-        AlertReceived(alert) => {
-            format!("refused the TLS connection ({alert:?}); if it wants a certificate of the client, name one with tls_cert and tls_key")
-        }
-        other => format!("cannot open a TLS connection ({other})"),
-    })
+    Some(client::objection(cause(error)?, "redis"))
 }
 
 fn cause(error: &RedisError) -> Option<&rustls::Error> {
