@@ -1,4 +1,4 @@
-"""Fixtures of all tests: one private server, a client and a lock name for each test, another thread."""
+"""Fixtures of all tests: private servers, a client and a lock name for each test, another thread."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ import pytest
 
 import loops
 import redlatch
+from faces import FACES, Face
 from loops import LOOPS, Loop
+from mariadb import Mariadb, Site
 from redlatch import aio
 from servers import Server
 from view import View
@@ -48,6 +50,31 @@ def own_server() -> Iterator[Server]:
     server = Server()
     yield server
     server.close()
+
+
+@pytest.fixture(scope="session")
+def mariadb() -> Iterator[Mariadb]:
+    """It starts when a test first asks for it."""
+    server = Mariadb()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def site(mariadb: Mariadb) -> Iterator[Site]:
+    """The server of MariaDB. When the test has closed its clients, none of their locks and sessions may be left."""
+    with mariadb.sql() as sql:
+        site = Site(mariadb, sql)
+        yield site
+        site.check_left()
+
+
+@pytest.fixture(params=list(FACES))
+def face(request: pytest.FixtureRequest, site: Site) -> Iterator[Face]:
+    """Runs the test with each façade. At the end its clients, which are still open, have and want no lock."""
+    with FACES[request.param]() as face:
+        yield face
+        site.check_empty()
 
 
 @pytest.fixture

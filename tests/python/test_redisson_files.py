@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import redlatch
+from certificates import MAKE
 from servers import Server
-from test_tls import MAKE
 from view import View
 
 FILES = Path(__file__).parent.parent / "redisson"

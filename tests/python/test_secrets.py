@@ -25,6 +25,9 @@ BEFORE = [
     "redis+sentinel://",
     "redis+what://",
     "unix://",
+    "mysql://",
+    "mariadbs://",
+    "mysql+cluster://",
 ]
 BEHIND = ["h", "h:x", "", "h/x", "h?watchdog=x", f"h?password={SECRET}&watchdog=x", f"h:x?sentinel_password={SECRET}"]
 URLS = [

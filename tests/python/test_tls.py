@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,22 +9,14 @@ from typing import Any
 import pytest
 
 import redlatch
+from certificates import certificates
 from redlatch import Tls
 from servers import Server
-
-MAKE = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -noenc -days 2"
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with an authority `ca`, its certificate `host` for localhost, and an authority `other` without trust."""
-    folder = tmp_path_factory.mktemp("tls")
-    signed = ["-CA", "ca.pem", "-CAkey", "ca.key", "-addext", "basicConstraints=CA:FALSE"]
-    host = ["-addext", "subjectAltName=DNS:localhost", *signed]
-    for name, more in {"ca": [], "other": [], "host": host}.items():
-        command = [*MAKE.split(), "-subj", f"/CN={name}", "-out", f"{name}.pem", "-keyout", f"{name}.key", *more]
-        subprocess.run(command, cwd=folder, check=True, capture_output=True)
-    return folder
+    return certificates(tmp_path_factory.mktemp("tls"))
 
 
 @pytest.fixture(scope="module")
