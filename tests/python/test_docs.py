@@ -16,7 +16,9 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 #: How many blocks each page has at least: a block that is not found is not run.
-PAGES = {"python.md": 10, "testing.md": 2, "migrating.md": 4}
+PAGES = {"python.md": 10, "testing.md": 2, "migrating.md": 4, "engines.md": 3}
+#: The URLs in the place of which a test has that of its own server.
+REDIS, MARIADB = "redis://localhost:6379", "mariadb://app:secret@localhost:3306/app"
 #: What the README leaves to the reader.
 STUBS = "order = 42\ndef charge(order: int) -> None: ...\n"
 
@@ -40,8 +42,13 @@ def test_each_page_with_blocks_is_run() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_the_blocks_of_a_page_run_one_after_the_other(own_server: Server, tmp_path: Path, page: str) -> None:
-    ended = run(program(page), tmp_path, own_server.url)
+def test_the_blocks_of_a_page_run_one_after_the_other(
+    request: pytest.FixtureRequest, own_server: Server, tmp_path: Path, page: str
+) -> None:
+    text = program(page)
+    if MARIADB in text:
+        text = text.replace(MARIADB, request.getfixturevalue("mariadb").url)
+    ended = run(text, tmp_path, own_server.url)
     # Testing a loss brings one about, which is a warning.
     told = [line for line in ended.stderr.splitlines() if page != "testing.md" or " is lost to " not in line]
     assert (ended.returncode, told) == (0, [])
@@ -49,7 +56,7 @@ def test_the_blocks_of_a_page_run_one_after_the_other(own_server: Server, tmp_pa
 
 def test_the_block_of_the_readme_runs(own_server: Server, tmp_path: Path) -> None:
     (block,) = BLOCK.findall((ROOT / "README.md").read_text())
-    ended = run(STUBS + block.replace("redis://localhost:6379", own_server.url), tmp_path, own_server.url)
+    ended = run(STUBS + block.replace(REDIS, own_server.url), tmp_path, own_server.url)
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
