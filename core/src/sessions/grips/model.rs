@@ -168,7 +168,10 @@ impl World {
                 assert!(head.is_some_and(|place| !place.waiter.once), "it waits for a try that waits for nothing");
                 client.call = Some(Call::Stand);
             }
-            Step::Leave => assert!(matches!(client.call, Some(Call::Stand))),
+            Step::Leave => {
+                assert!(matches!(client.call, Some(Call::Stand)));
+                assert!(client.waiting.is_empty(), "{:?} want the place in the queue", client.waiting);
+            }
             Step::LetGo { bond, again } => client.call = Some(Call::LetGo { bond, again }),
             Step::Fence { bond, count } => client.call = Some(Call::Fence { bond, count }),
             Step::Look => client.looks = true,
