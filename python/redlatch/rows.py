@@ -2,8 +2,8 @@
 
 The lock is a row of the table `redlatch_rows`, in the schema of the connection. It ends with the transaction, at the same
 moment as the transaction's writes take effect: no lease, no network and no pause can come in between. So it is the
-stronger one where the guarded data is in that database. Locks of a client, such as `client.lock("orders:42")`, know nothing
-of it.
+stronger one where the guarded data is in that database. Locks of a client, such as `client.lock("orders:42")`, know
+nothing of it.
 
     from redlatch.rows import lock_row
 
@@ -17,7 +17,8 @@ The table is made once:
     CREATE TABLE redlatch_rows (name VARBINARY(255) PRIMARY KEY) ENGINE=InnoDB
 
 Each name leaves a row of its own there. A transaction that has the lock of a name may delete that row. Lock before the
-transaction reads anything: at the usual isolation level, REPEATABLE READ, it goes on to see what was there at its first read.
+transaction reads anything: at the usual isolation level, REPEATABLE READ, it goes on to see what was there at its first
+read.
 """
 
 from __future__ import annotations
@@ -48,20 +49,23 @@ class Cursor(Protocol):
 def lock_row(cursor: Cursor, name: str) -> None:
     """Locks a name until the cursor's transaction ends, by a commit or a rollback.
 
-    A name that another transaction has locked is waited for: for `innodb_lock_wait_timeout` of the connection, 50 s unless
-    the program sets it. Then the driver raises its error 1205, and the transaction goes on without the lock. Two
-    transactions that lock the same names in different orders may wait for each other: then the server ends one of them, and
-    the driver raises its error 1213. All other errors of the driver come through as well.
+    A name that another transaction has locked is waited for: for `innodb_lock_wait_timeout` of the connection, 50 s
+    unless the program sets it. Then the driver raises its error 1205, and the transaction goes on without the lock. Two
+    transactions that lock the same names in different orders may wait for each other: then the server ends one of them,
+    and the driver raises its error 1213. All other errors of the driver come through as well.
 
     A transaction may lock a name again: that changes nothing.
 
     Raises:
-        ConfigError: the connection is in no transaction, because it commits by itself; or the name is longer than 255 bytes.
+        ConfigError: the connection is in no transaction, because it commits by itself; or the name is longer than 255
+            bytes.
         UnsupportedError: the schema has no table `redlatch_rows`.
     """
     key = checked_text("name", name).encode()
     if len(key) > _LONGEST:
-        raise ConfigError(f"a row's name may have {_LONGEST} bytes, and `{name[:40]}…` has {len(key)}; shorten it", name)
+        raise ConfigError(
+            f"a row's name may have {_LONGEST} bytes, and `{name[:40]}…` has {len(key)}; shorten it", name
+        )
     try:
         # It lasts only in a transaction.
         cursor.execute(f"SAVEPOINT {_SAVEPOINT}")
@@ -70,8 +74,8 @@ def lock_row(cursor: Cursor, name: str) -> None:
         if _number(error) != _NO_SAVEPOINT:
             raise
         raise ConfigError(
-            f"the connection is in no transaction, so the lock of row `{name}` would end at once; begin a transaction, or"
-            " switch autocommit off",
+            f"the connection is in no transaction, so the lock of row `{name}` would end at once; begin a transaction,"
+            " or switch autocommit off",
             name,
         ) from error
     try:
@@ -80,8 +84,8 @@ def lock_row(cursor: Cursor, name: str) -> None:
         if _number(error) != _NO_TABLE:
             raise
         raise UnsupportedError(
-            f"the lock of row `{name}` needs a table in the schema of the connection; make it by: CREATE TABLE redlatch_rows"
-            f" (name VARBINARY({_LONGEST}) PRIMARY KEY) ENGINE=InnoDB",
+            f"the lock of row `{name}` needs a table in the schema of the connection; make it by: CREATE TABLE"
+            f" redlatch_rows (name VARBINARY({_LONGEST}) PRIMARY KEY) ENGINE=InnoDB",
             name,
         ) from error
 
