@@ -1,7 +1,7 @@
 """A lock in a transaction of the program's own, on its own connection to MariaDB or MySQL.
 
-The lock is a row of the table `redlatch_rows`, in the schema of the connection. It ends with the transaction, at the same
-moment as the transaction's writes take effect: no lease, no network and no pause can come in between. So it is the
+The lock is a row of the table `redlatch_rows`, in the schema of the connection. It ends with the transaction, at the
+same moment as the transaction's writes take effect: no lease, no network and no pause can come in between. So it is the
 stronger one where the guarded data is in that database. Locks of a client, such as `client.lock("orders:42")`, know
 nothing of it.
 
@@ -32,8 +32,8 @@ __all__ = ["Cursor", "lock_row"]
 
 _LONGEST = 255
 _SAVEPOINT = "redlatch_row"
-# One statement: it takes the row's lock at once, whether it finds the row or makes it. To make the row first and lock it
-# then would take two locks, and transactions that do so at the same time would wait for each other.
+# One statement: it takes the row's lock at once, whether it finds the row or makes it. To make the row first and lock
+# it then would take two locks, and transactions that do so at the same time would wait for each other.
 _LOCK = "INSERT INTO redlatch_rows (name) VALUES (%s) ON DUPLICATE KEY UPDATE name = name"
 # The numbers of the servers' errors.
 _NO_SAVEPOINT = 1305
