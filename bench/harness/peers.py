@@ -2,17 +2,28 @@
 
 OURS = ("rust", "rust-async", "python", "asyncio", "java", "java-virtual")
 # Ours with `?turn=0`: every hand-over goes through the server.
-TURNLESS = tuple(f"{peer}-turn-0" for peer in OURS)
+WITHOUT_TURNS = {peer: f"{peer}-turn-0" for peer in OURS}
+TURNLESS = tuple(WITHOUT_TURNS.values())
 REDISSON = ("redisson", "redisson-virtual", "redisson-fair", "redisson-spin")
 PYTHON = ("redis-py", "redis-py-hiredis", "python-redis-lock", "pottery")
 ASYNCIO = ("redis-asyncio", "redis-asyncio-hiredis")
 GO = ("redsync", "redislock", "rueidislock")
 OTHERS = ("rslock", "node-redlock")
 ELSEWHERE = ("curator", "mariadb", "postgres", "etcd")
+# Ours at MariaDB, each with its twin at Redis. When Java takes such URLs, its peer joins here, in JVMS, and in
+# peers/redlatch/build.
+AT_MARIADB = {
+    "rust-mariadb": "rust",
+    "rust-async-mariadb": "rust-async",
+    "python-mariadb": "python",
+    "asyncio-mariadb": "asyncio",
+}
+ALL_OURS = (*OURS, *TURNLESS, *AT_MARIADB)
 THREADS = ("rust", "python", "java", *REDISSON, *PYTHON, *GO, *OTHERS, *ELSEWHERE)
 
 # These need another server than Redis.
 ENGINES = {"curator": "zookeeper", "mariadb": "mariadb", "postgres": "postgres", "etcd": "etcd"}
+ENGINES |= dict.fromkeys(("mysql-async", *AT_MARIADB), "mariadb")
 JVMS = {
     "java",
     "java-virtual",
@@ -28,4 +39,4 @@ JVMS = {
 FLOORS = {"floor", "ceiling", "bare", "asyncio-lock"}
 # The peers of a first look.
 KNOWN = {*FLOORS, *OURS, *TURNLESS, "java-fair", "redisson", "redisson-fair", "redis-py", "redis-asyncio"}
-KNOWN |= {"redislock", "rslock", "mariadb"}
+KNOWN |= {"redislock", "rslock", "mariadb", "mysql-async", *AT_MARIADB}

@@ -11,7 +11,7 @@ matplotlib.use("svg")
 from matplotlib import pyplot
 
 from harness.curves import CURVES, Curve
-from harness.peers import FLOORS, OURS, TURNLESS
+from harness.peers import ALL_OURS, FLOORS, OURS
 
 OURS_COLOUR, FLOOR_COLOUR, OTHERS_COLOUR = "#c0392b", "#2c3e50", "#95a5a6"
 matplotlib.rcParams.update(
@@ -65,7 +65,7 @@ def curves(folder: Path, points: list[dict[str, Any]]) -> list[tuple[Curve, str]
 
 
 def colour(peer: str) -> str:
-    return FLOOR_COLOUR if peer in FLOORS else OURS_COLOUR if peer in (*OURS, *TURNLESS, "java-fair") else OTHERS_COLOUR
+    return FLOOR_COLOUR if peer in FLOORS else OURS_COLOUR if peer in (*ALL_OURS, "java-fair") else OTHERS_COLOUR
 
 
 def save(picture: Any, path: Path) -> None:

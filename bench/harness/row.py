@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Callable
 
@@ -24,8 +24,8 @@ class Column:
     title: str
     figure: str
     digits: int = 0
-    # The peer of the same round that the figure is divided by; `*` stands for the peer itself, as in `*-turn-0`.
-    against: str | None = None
+    # The peer of the same round that the figure is divided by, or that of each peer.
+    against: str | Mapping[str, str] | None = None
     aims: dict[str, Aim] = field(default_factory=dict)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import socket
+import struct
 import subprocess
 import tempfile
 import time
@@ -27,6 +28,7 @@ SENT = {
     "script",
     "select",
     "set",
+    "statement",  # of MariaDB
     "subscribe",
     "unsubscribe",
     "wait",
@@ -107,6 +109,35 @@ class Engine(Server):
     def close(self) -> None:
         super().close()
         self._files.cleanup()
+
+
+class Mariadb(Engine):
+    """Counts statements. Its own wire tells more than a question in SQL would, which is a statement itself."""
+
+    def __init__(self) -> None:
+        super().__init__("mariadb")
+        self.url = self.url.replace("mariadb://", "mysql://root@")
+        self._receive()  # its greeting
+        # The protocol of MySQL 4.1 or later, no other feature, and an empty password.
+        self._send(1, struct.pack("<IIB23x", 0x8200, 1 << 24, 33) + b"root\0" + b"\0")
+        self._receive()
+
+    def commands(self) -> Counter[str]:
+        self._send(0, b"\x09")  # COM_STATISTICS, which counts as no statement
+        words = self._receive().decode().split()
+        return Counter(statement=int(words[words.index("Questions:") + 1]))
+
+    def _send(self, number: int, content: bytes) -> None:
+        assert self.stream is not None
+        self.stream.write(len(content).to_bytes(3, "little") + bytes([number]) + content)
+        self.stream.flush()
+
+    def _receive(self) -> bytes:
+        assert self.stream is not None
+        content = self.stream.read(int.from_bytes(self.stream.read(4)[:3], "little"))
+        if content[:1] == b"\xff":
+            raise Broken(f"MariaDB says {content[3:].decode(errors='replace')}")
+        return content
 
 
 def sent(commands: Counter[str]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from statistics import median
 from typing import Any
 
@@ -14,7 +15,11 @@ MARKS = {True: "✓", False: "✗"}
 def value(column: Column, peer: str, windows: list[Window]) -> float | None:
     """The median over the rounds in which there is a figure, and one to compare it with."""
     figures = {(w["round"], w["peer"]): w["figures"].get(column.figure) for w in windows}
-    against = column.against and column.against.replace("*", peer)
+    against = column.against
+    if isinstance(against, Mapping):
+        if peer not in against:
+            return None
+        against = against[peer]
     rounds = [r for r, p in figures if p == peer and figures[r, p] is not None]
     rounds = [r for r in rounds if against is None or figures.get((r, against))]
     by = {r: figures[r, against] if against else 1 for r in rounds}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_right
+from statistics import median
 
 from harness import machine
 from harness.program import Broken, Cannot, Program
-from harness.server import Redis
+from harness.server import Mariadb, Redis
 from harness.window import PATIENCE, Bench, Figures, Window, fresh
 
 LEASE = 9  # seconds
@@ -79,22 +80,59 @@ def renewal(_: Bench, peer: str, mode: str, seconds: float, locks: int = 10_000)
     server = Redis()
     program = Program(peer, f"{server.url}?watchdog={LEASE}")
     try:
-        program.tell("hold", name=fresh(), locks=1)
-        program.hear(PATIENCE)
-        before = machine.status(program.pid)
-        program.tell("hold", name=fresh(), locks=locks - 1)
-        program.hear(MANY)
+        before = taken(program, locks)
         with Window(server, [program], mode) as window:
             names_at = renewed(server, seconds)
         after, keys = machine.status(program.pid), int(server.ask("DBSIZE"))
-        program.tell("held")
         try:
-            held = program.hear(MANY)["held"][0]
+            held = still_held(program)
         except Cannot:  # it knows no better than the server
             held = keys
     finally:
         program.close()
         server.close()
+    return {
+        **costs(window, before, after, locks),
+        "burst": biggest(names_at, 0.1),
+        "names": names_at[-1][1] / seconds,
+        "scripts": window.commands["evalsha"] / seconds,
+        "lost": locks - min(held, keys),
+    }
+
+
+def at_mariadb(_: Bench, peer: str, mode: str, seconds: float, locks: int = 10_000) -> Figures:
+    """The same at MariaDB, where a statement renews all that a session has."""
+    server = Mariadb()
+    program = Program(peer, f"{server.url}?watchdog={LEASE}")
+    try:
+        before = taken(program, locks)
+        with Window(server, [program], mode) as window:
+            time.sleep(seconds)
+        after = machine.status(program.pid)
+        held = still_held(program)
+    finally:
+        program.close()
+        server.close()
+    statements = window.commands["statement"] / seconds
+    return {**costs(window, before, after, locks), "statements": statements, "lost": locks - held}
+
+
+def taken(program: Program, locks: int) -> dict[str, int]:
+    """Has the program take so many locks. Gives its status after the first one."""
+    program.tell("hold", name=fresh(), locks=1)
+    program.hear(PATIENCE)
+    status = machine.status(program.pid)
+    program.tell("hold", name=fresh(), locks=locks - 1)
+    program.hear(MANY)
+    return status
+
+
+def still_held(program: Program) -> int:
+    program.tell("held")
+    return program.hear(MANY)["held"][0]
+
+
+def costs(window: Window, before: dict[str, int], after: dict[str, int], locks: int) -> Figures:
     growth = after["VmRSS"] - before["VmRSS"]
     return {
         "cpu_percent": 100 * window.client / window.seconds,
@@ -104,11 +142,32 @@ def renewal(_: Bench, peer: str, mode: str, seconds: float, locks: int = 10_000)
         "memory": growth / locks,
         "threads": after["Threads"],
         "new_threads": after["Threads"] - before["Threads"],
-        "burst": biggest(names_at, 0.1),
-        "names": names_at[-1][1] / seconds,
-        "scripts": window.commands["evalsha"] / seconds,
-        "lost": locks - min(held, keys),
+        "foreign": window.foreign,
     }
+
+
+def killed(bench: Bench, peer: str, mode: str, seconds: float, times: int = 5) -> Figures:
+    """A holder is killed; until another process, asleep, has had its lock."""
+    server, (waiter,) = bench.server(peer), bench.take(peer, mode)
+    Window(server, [waiter], mode)  # lets both run on all CPUs
+    took = []
+    for _ in range(times):
+        holder, name = Program("rust-mariadb", server.url), fresh()
+        try:
+            holder.tell("hold", name=name, locks=1)
+            holder.hear(PATIENCE)
+            waiter.tell("wait", name=f"{name}:1", waiters=1)
+            waiter.hear(PATIENCE)
+            settled(waiter)
+            before = time.monotonic_ns()
+            holder.kill()
+            waiter.tell("woken")
+            took.append((waiter.hear(PATIENCE)["last"][0] - before) / 1e6)
+        finally:
+            holder.close()
+    if min(took) < 0:
+        raise Broken("it had the lock of a holder that lived")
+    return {"ms": median(took), "longest": max(took)}
 
 
 def renewed(server: Redis, seconds: float) -> list[tuple[float, int]]:

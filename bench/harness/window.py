@@ -9,7 +9,7 @@ import time
 from harness import machine
 from harness.peers import ENGINES
 from harness.program import Fleet, Program
-from harness.server import Engine, Redis, Server, sent
+from harness.server import Engine, Mariadb, Redis, Server, sent
 
 Figures = dict[str, float]
 FREE, ONE_CPU, TWO_CPUS, FAR = "", "client and server on one CPU", "client and server on different CPUs", "0.5 ms away"
@@ -32,7 +32,7 @@ class Bench:
     def server(self, peer: str) -> Server:
         engine = ENGINES.get(peer, "redis")
         if engine not in self._servers:
-            self._servers[engine] = Engine(engine)
+            self._servers[engine] = Mariadb() if engine == "mariadb" else Engine(engine)
         return self._servers[engine]
 
     def take(self, peer: str, mode: str, count: int = 1) -> list[Program]:

@@ -13,7 +13,7 @@ public final class Program {
         int lease = url.getQuery() == null ? 30 : Integer.parseInt(url.getQuery().replace("watchdog=", ""));
         switch (url.getScheme()) {
             case "zookeeper": return new ZooKeeper(url.getAuthority(), lease);
-            case "mariadb": return new Database(url.getAuthority(), true);
+            case "mysql": return new Database(url.getHost() + ":" + url.getPort(), true);
             case "postgres": return new Database(url.getAuthority(), false);
             default: throw new IllegalArgumentException(url + " is of no engine");
         }

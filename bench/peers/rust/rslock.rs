@@ -1,8 +1,8 @@
-//! The measuring program for rslock: `program <url>` carries out orders, one a line; see bench/README.md.
+//! The measuring program for rslock: `rslock <url>` carries out orders, one a line; see bench/README.md.
 
-use std::collections::HashMap;
+mod orders;
+
 use std::future::Future;
-use std::io::BufRead;
 use std::time::Duration;
 
 use rslock::{Lock, LockManager};
@@ -10,32 +10,16 @@ use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
+use orders::{Order, Pairs, list, now, paired, sleep_until};
+
 fn main() {
-    let url = std::env::args().nth(1).expect("usage: program <url>");
+    let url = std::env::args().nth(1).expect("usage: rslock <url>");
     let (url, lease) = url.split_once("?watchdog=").unwrap_or((&url, "30"));
     let locks =
         Locks { manager: LockManager::new(vec![url]), lease: Duration::from_secs(lease.parse().expect("seconds")) };
     let runtime = Runtime::new().expect("threads start");
     let mut program = Program { runtime, locks, waiters: Vec::new(), holds: Vec::new() };
-    for line in std::io::stdin().lock().lines() {
-        let line = line.expect("the input is text");
-        let mut words = line.split_whitespace();
-        let what = words.next().expect("a line is an order").to_owned();
-        let order = words
-            .filter_map(|word| word.split_once('='))
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .collect();
-        println!("{}", program.carry_out(&what, &Order(order)));
-    }
-    std::process::exit(0); // even if callers still wait
-}
-
-struct Order(HashMap<String, String>);
-
-impl Order {
-    fn number(&self, name: &str) -> u64 {
-        self.0[name].parse().unwrap_or_else(|e| panic!("{name}={}: {e}", self.0[name]))
-    }
+    orders::carry_out_all(|what, order| program.carry_out(what, order));
 }
 
 #[derive(Clone)]
@@ -79,7 +63,7 @@ struct Program {
 
 impl Program {
     fn carry_out(&mut self, what: &str, order: &Order) -> String {
-        let name = order.0.get("name").cloned().unwrap_or_default();
+        let name = order.name();
         match what {
             "first" => {
                 self.runtime.block_on(async { self.locks.lock(&name).await.release().await });
@@ -146,21 +130,16 @@ impl Program {
     }
 }
 
-/// The times of pairs, one after the other; of at least one pair, even if it begins too late.
 fn pairs(locks: Locks, name: String, order: &Order) -> impl Future<Output = Vec<u64>> + use<> {
     let from = order.number("from");
     let until = order.number("until");
     async move {
         sleep_until(from).await;
-        let mut took = Vec::new();
-        let mut last = now();
-        while took.is_empty() || last < until {
+        let mut pairs = Pairs::new(until);
+        while pairs.go_on() {
             locks.lock(&name).await.release().await;
-            let now = now();
-            took.push(now - last);
-            last = now;
         }
-        took
+        pairs.took
     }
 }
 
@@ -195,25 +174,4 @@ async fn handover(locks: &Locks, name: &str, order: &Order) -> String {
         tokio::time::sleep(Duration::from_millis(order.number("gap"))).await;
     }
     format!("taken={} released={}", list(&taken), list(&released))
-}
-
-fn paired(times: Vec<Vec<u64>>) -> String {
-    let mut took = times.concat();
-    took.sort_unstable();
-    let at = |share: f64| took[((took.len() - 1) as f64 * share) as usize];
-    format!("pairs={} p50={} p99={}", took.len(), at(0.5), at(0.99))
-}
-
-fn list(numbers: &[u64]) -> String {
-    numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
-}
-
-/// Nanoseconds of the clock that all processes share.
-fn now() -> u64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-}
-
-async fn sleep_until(time: u64) {
-    tokio::time::sleep(Duration::from_nanos(time.saturating_sub(now()))).await;
 }
