@@ -14,6 +14,7 @@ mod groups;
 mod handing_on;
 mod interop;
 mod table;
+mod timers;
 mod waiters;
 
 /// A client of the server, with these options.
