@@ -134,11 +134,11 @@ test-rust: agents
 
 test-python: build
 	$(call heading,tests: Python)
-	timeout 600 $(VENV)/pytest tests/python
+	timeout 900 $(VENV)/pytest tests/python
 
 test-java: build
 	$(call heading,tests: Java)
-	timeout 900 gradle --console=plain --quiet -Pprofile=ci junit junit25 $(if $(REDLATCH_NEEDS_JDK25),-PneedsJdk25)
+	timeout 1200 gradle --console=plain --quiet -Pprofile=ci junit junit25 $(if $(REDLATCH_NEEDS_JDK25),-PneedsJdk25)
 	$(call heading,the published jar in a Gradle and a Maven project)
 	timeout 600 tests/consumers/run
 
