@@ -307,7 +307,7 @@ class EnginesTest extends MariadbTest {
                 "getPermitExpirableSemaphore1", "getCountDownLatch1", "getKeys0"), refused);
         assertThrows(UnsupportedOperationException.class, () -> TokenLock.of(client, name));
         assertThrows(UnsupportedOperationException.class, () -> client.getLock(name).addListener((DeletedObjectListener) deleted -> {}));
-        assertEquals("MySQL or MariaDB has no fair lock; it has the kinds plain, non_reentrant, fenced, and locks of several of them",
+        assertEquals("MySQL or MariaDB does not have the kind fair; it has plain, non_reentrant, fenced, and multi and red locks of these; Redis has all kinds",
                 assertThrows(UnsupportedOperationException.class, () -> client.getFairLock(name)).getMessage());
     }
 }
