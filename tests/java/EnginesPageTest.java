@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The Java of the page about engines, and the example that it names, run as they are written. */
 class EnginesPageTest extends MariadbTest {
-    /** What the page leaves to the reader. */
+    /** The program around the block, which the page leaves to the reader. */
     private static final String PROGRAM = "import io.redlatch.*;\nimport org.redisson.api.*;\n\npublic final class Page {\n"
             + "    static void book(int order, long token) { System.out.println(\"booked \" + order + \", token above 0: \" + (token > 0)); }\n"
             + "    static void charge(int order) { System.out.println(\"charged \" + order); }\n"

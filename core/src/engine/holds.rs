@@ -202,7 +202,8 @@ impl Holds {
         if let Some(&Gone { lost, outlasts, .. }) = self.past.tell(number, |gone| gone.claim == *claim) {
             return Err(Lapsed { loss: Box::new(self.loss(claim, &lost, now)), outlasts });
         }
-        for key in self.counted_with(claim) {
+        let together = self.counted_with(claim);
+        for &key in &together {
             // After its end the field may be its owner's again: a release would free the lock of that one. And no release
             // gives new life to a hold by another kind.
             let owned = &self.owned[key];
@@ -223,7 +224,6 @@ impl Holds {
             self.tell_loss(claim, number, now);
             return Err(lapsed);
         }
-        let together = self.counted_with(claim);
         let others = || together.iter().flat_map(|key| &self.owned[*key].holds).filter(|hold| hold.number != number);
         let renewed = others().any(|hold| hold.is_renewed && hold.lost.is_none());
         let lease = if renewed { self.watchdog } else { Duration::ZERO };

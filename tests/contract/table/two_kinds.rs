@@ -202,7 +202,9 @@ fn a_release_by_one_kind_leaves_the_lock_to_a_hold_of_the_same_owner_by_another(
                     }
                 })
             });
-            let (other, held, over) = (&first.b, &held, &over);
+            let other = &first.b;
+            let held = &held;
+            let over = &over;
             scope.spawn(move || {
                 while !over.load(SeqCst) {
                     if first.try_for(other, 9, ms(0)).is_some() {
