@@ -47,6 +47,11 @@ final class Sql implements AutoCloseable {
         return Long.parseLong(ask("SELECT COUNT(*) FROM information_schema.processlist WHERE state = 'User lock'"));
     }
 
+    /** Whether a session waits for this lock by a statement that names it. */
+    boolean isWaitedFor(String name) throws SQLException {
+        return !"0".equals(ask("SELECT COUNT(*) FROM information_schema.processlist WHERE state = 'User lock' AND LOCATE(?, info) > 0", name));
+    }
+
     /** How many sessions the clients of this library have. */
     long sessionsOfClients() throws SQLException {
         return Long.parseLong(ask("SELECT COUNT(*) FROM information_schema.processlist WHERE user = 'app'"));
