@@ -236,6 +236,17 @@ impl Holds {
         Ok(Some(leaving))
     }
 
+    /// The claim whose latest hold a release by this claim ends: the same one, or if its owner has no hold by it, another one
+    /// that the server counts together with it.
+    pub fn claim_of_latest(&self, claim: Claim) -> Claim {
+        let latest = |claim: &Claim| self.of(claim)?.holds.last().map(|hold| hold.number);
+        if latest(&claim).is_some() {
+            return claim;
+        }
+        let held = claim.counted_together().filter_map(|claim| latest(&claim).map(|number| (number, claim)));
+        held.max_by_key(|(number, _)| *number).map_or(claim, |(_, other)| other)
+    }
+
     /// Notes a hold that the server released; `is_last`: the server has nothing of the owner any more, by any kind.
     pub fn released(&mut self, claim: &Claim, number: u64, is_last: bool, now: Instant) {
         if is_last {

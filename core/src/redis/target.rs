@@ -11,7 +11,7 @@ use crate::base::scope::Scope;
 use crate::config::LONGEST;
 use crate::engine::claim::Claim;
 use crate::engine::gate::Entry;
-use crate::engine::holds::{SHORT, believed};
+use crate::engine::holds::{Meant, SHORT, believed};
 use crate::engine::pace::Busy;
 use crate::engine::reports;
 use crate::engine::word::AN_ANSWER;
@@ -80,10 +80,14 @@ impl Attempt {
 
 impl Target {
     pub fn new(redis: &Arc<Redis>, request: &Request) -> Result<Self> {
-        let row = kinds::find(request.kind)
+        let claim = Claim::new(request.kind, redis.config.full_name(request.name.clone()), request.owner);
+        let claim = match Meant::from(request) {
+            Meant::Latest if request.op == Op::Release => redis.holds(|holds| holds.claim_of_latest(claim)),
+            _ => claim,
+        };
+        let row = kinds::find(claim.kind)
             .ok_or_else(|| Error::config(format!("there is no kind of lock `{}`", request.kind)))?;
         row.kind.check(request)?;
-        let claim = Claim::new(request.kind, redis.config.full_name(request.name.clone()), request.owner);
         let without = if row.traits.held { redis.config.watchdog } else { Duration::ZERO };
         let target = Target::of(redis, row, claim, request.lease.unwrap_or(without));
         let target = if row.traits.held { target } else { target.of_request(request) };

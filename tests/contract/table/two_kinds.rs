@@ -165,6 +165,27 @@ fn a_lost_hold_through_another_owners_grip_hides_no_hold_by_another_kind() {
     assert!(row.is_clean());
 }
 
+/// The server counts the holds together: so does Redisson, whose locks of these kinds are one.
+#[test]
+fn a_release_by_a_kind_that_the_owner_has_no_hold_by_ends_its_latest_hold_of_the_lock() {
+    each(are_locks, |first, second, client| {
+        first.take(client, 1);
+        let waiting = first.begin(client, 2, None);
+        second.give(client, 1);
+        assert!(waiting.within(SOON).expect("the server answers").done);
+        assert!(matches!(second.try_give(client, 1), Err(Error::NotHeld { .. })));
+        second.give(client, 2);
+        eventually(|| first.is_clean());
+        if first.traits.reentrant && second.traits.reentrant {
+            first.take(client, 1);
+            second.take(client, 1);
+            second.give(client, 1);
+            assert!(first.is_taken(client));
+            second.give(client, 1);
+        }
+    });
+}
+
 /// No message of the one kind tells the other one's waiters that the lock is free.
 #[test]
 fn a_release_by_one_kind_wakes_the_waiters_of_another_in_its_client() {
