@@ -32,6 +32,7 @@ pub mod proxy;
 pub mod relay;
 pub mod remote;
 pub mod replica;
+pub mod seats;
 pub mod sentinels;
 pub mod server;
 pub mod sql;

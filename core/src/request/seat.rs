@@ -13,6 +13,8 @@ use crate::request::{Answer, Done};
 
 /// The longest time, from the first offer on, during which an offer may be taken back.
 pub const GRACE: Duration = Duration::from_micros(500);
+/// About the time that a sleeping thread needs to wake up.
+pub const WAKE_UP: Duration = Duration::from_micros(50);
 /// How often a thread that woke in vain lets others run before it sleeps again. The holder mostly releases meanwhile.
 const YIELDS: u32 = 20;
 /// The number of locks that a sleeping thread may miss. More would let few owners have the lock very often.

@@ -9,22 +9,30 @@ use crate::base::clock::Instant;
 use crate::base::jitter::jitter;
 use crate::engine::line::Place;
 use crate::request::error::{Error, Result};
+use crate::request::seat::Seat;
 use crate::request::{Answer, Done, Request};
 use crate::sessions::driver::{Bond, Key};
-use crate::sessions::grips::Heir;
+use crate::sessions::grips::{Heir, TakenBack, Wish};
 use crate::sessions::waiter::{Patience, Waiter};
 use crate::sessions::{After, Sessions, State};
 
 /// The longest pause between two tries to meet the server.
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(100);
 
-/// Begins an acquire. `Some`: it has its answer already, for the caller's `done`.
-pub fn begin(sessions: &Arc<Sessions>, ticket: u64, request: &Request, done: Done) -> Option<(Done, Result<Answer>)> {
+/// Begins an acquire; `seat`: that of its thread, if it blocks one. `Some`: it has its answer already, for the caller's `done`.
+pub fn begin(
+    sessions: &Arc<Sessions>,
+    ticket: u64,
+    request: &Request,
+    done: Done,
+    seat: Option<&Arc<Seat>>,
+) -> Option<(Done, Result<Answer>)> {
     let traits = match sessions.kind(request.kind) {
         Ok(traits) => traits,
         Err(error) => return Some((done, Err(error))),
     };
-    let waiter = Waiter::new(sessions, traits, ticket, request, done);
+    let mut waiter = Waiter::new(sessions, traits, ticket, request, done);
+    waiter.seat = seat.cloned();
     match sessions.driver.key(&waiter.claim.name) {
         Some(key) => enter(waiter, &key),
         None => {
@@ -79,6 +87,29 @@ fn enter(waiter: Waiter, key: &Key) -> Option<(Done, Result<Answer>)> {
     })
 }
 
+impl Waiter {
+    /// Goes back to its place in the line, because another owner has the lock that was on its way.
+    pub fn rejoin(self) {
+        let sessions = self.caller.sessions.clone();
+        let cancelled = sessions.work(|state| state.rejoin(self, Instant::now()));
+        if let Some(waiter) = cancelled {
+            waiter.answer(Err(Error::Cancelled));
+        }
+    }
+
+    fn into_place(self, now: Instant) -> Place<Waiter> {
+        Place {
+            id: self.caller.ticket,
+            deadline: self.deadline(),
+            joined: now,
+            wants: 1,
+            number: self.number,
+            owner: self.claim.owner,
+            waiter: self,
+        }
+    }
+}
+
 impl State {
     /// A waiter comes. `Some`: it has its answer already.
     fn enter(&mut self, waiter: Waiter, key: &Key, now: Instant) -> Option<(Waiter, Result<Answer>)> {
@@ -87,15 +118,6 @@ impl State {
         }
         self.refresh(key, now);
         let owner = waiter.claim.owner;
-        let place = |waiter: Waiter| Place {
-            id: waiter.caller.ticket,
-            deadline: waiter.deadline(),
-            joined: now,
-            wants: 1,
-            number: 0,
-            owner,
-            waiter,
-        };
         if self.grips.holder(key) == Some(owner) {
             if !waiter.traits.reentrant {
                 let error = waiter.already_held();
@@ -107,14 +129,42 @@ impl State {
                 return Some((waiter, answer));
             }
             self.waits.insert(waiter.caller.ticket, key.clone());
-            self.grips.join_more(key, place(waiter));
+            self.grips.join_more(key, waiter.into_place(now));
         } else if waiter.patience == Patience::Once && self.grips.is_refused(key) {
             return Some((waiter, Ok(Answer::not_now())));
+        } else if let Some(answer) = self.barge(&waiter, key, now) {
+            return Some((waiter, answer));
         } else {
             self.waits.insert(waiter.caller.ticket, key.clone());
-            self.grips.join(key, place(waiter), now);
+            self.grips.join(key, waiter.into_place(now), now);
         }
-        self.poke(key);
+        self.poke_if_due(key, now);
+        None
+    }
+
+    /// Takes the lock for a waiter whose thread runs, from one whose thread has not come for it. The lock would stand idle
+    /// until that thread has woken up.
+    fn barge(&mut self, waiter: &Waiter, key: &Key, now: Instant) -> Option<Result<Answer>> {
+        waiter.seat()?;
+        let bond = self.grips.bond(key).filter(|bond| self.bonds.last_answer(*bond).is_some())?;
+        let TakenBack { number, ticket, offer } = self.grips.take_back(key, waiter.claim.owner, now)?;
+        if let Some(heir) = self.claim_of(number) {
+            self.holds.released(&heir, number, true, now);
+        }
+        self.keys.remove(&number);
+        // The heir may be cancelled before it is back in the line.
+        self.waits.insert(ticket, key.clone());
+        self.after.push(After::Miss(offer));
+        Some(self.grant(waiter, key, bond, 0, now))
+    }
+
+    /// A waiter whose lock another owner has taken goes back to its place. `Some`: it was cancelled meanwhile.
+    fn rejoin(&mut self, waiter: Waiter, now: Instant) -> Option<Waiter> {
+        let Some(key) = self.waits.get(&waiter.caller.ticket).cloned().filter(|_| !self.closed) else {
+            return Some(waiter);
+        };
+        self.grips.join(&key, waiter.into_place(now), now);
+        self.poke_if_due(&key, now);
         None
     }
 
@@ -147,15 +197,19 @@ impl State {
     pub fn pass_on(&mut self, key: &Key, now: Instant) -> bool {
         let heirs = self.grips.heirs(key, now);
         let mut has_holder = false;
-        for Heir { place, bond, token } in heirs {
-            let waiter = place.waiter;
+        for Heir { place, bond, token, may_miss } in heirs {
+            let mut waiter = place.waiter;
+            waiter.number = place.number;
             self.waits.remove(&waiter.caller.ticket);
             let answer = match has_holder && !waiter.traits.reentrant {
                 true => Err(waiter.already_held()),
                 false => self.grant(&waiter, key, bond, token, now),
             };
             has_holder |= answer.as_ref().is_ok_and(|answer| answer.done);
-            self.after.push(After::Grant(waiter, answer));
+            self.after.push(match answer {
+                Ok(answer) if may_miss && answer.done => After::Offer(waiter, answer),
+                answer => After::Grant(waiter, answer),
+            });
         }
         if !has_holder && self.grips.settle_holder(key) {
             self.poke(key);

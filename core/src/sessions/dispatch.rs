@@ -25,12 +25,12 @@ const LAST: Duration = Duration::from_millis(100);
 impl Engine for Arc<Sessions> {
     fn start(&self, _: Duration, seat: &Arc<Seat>, request: Request) -> Option<Result<Answer>> {
         let prefix = &self.config.prefix;
-        begin(self, seat.ticket(), request, plainly(self, seat.done()))
+        begin(self, seat.ticket(), request, plainly(self, seat.done()), Some(seat))
             .map(|(_, answer)| answer.map_err(|error| error.without(prefix)))
     }
 
     fn submit(&self, ticket: u64, request: Request, done: Done) {
-        if let Some((done, answer)) = begin(self, ticket, request, plainly(self, done)) {
+        if let Some((done, answer)) = begin(self, ticket, request, plainly(self, done), None) {
             done(answer);
         }
     }
@@ -165,11 +165,17 @@ fn plainly(sessions: &Arc<Sessions>, done: Done) -> Done {
     Box::new(move |result| done(result.map_err(|error| error.without(&prefix))))
 }
 
-/// Begins a request. `Some`: it has its answer already, for `done`.
-fn begin(sessions: &Arc<Sessions>, ticket: u64, request: Request, done: Done) -> Option<(Done, Result<Answer>)> {
+/// Begins a request; `seat`: that of its thread, if it blocks one. `Some`: it has its answer already, for `done`.
+fn begin(
+    sessions: &Arc<Sessions>,
+    ticket: u64,
+    request: Request,
+    done: Done,
+    seat: Option<&Arc<Seat>>,
+) -> Option<(Done, Result<Answer>)> {
     let limits = Limits::of(sessions, &request);
     match request.op {
-        Op::Acquire => return acquire::begin(sessions, ticket, &request, done),
+        Op::Acquire => return acquire::begin(sessions, ticket, &request, done, seat),
         Op::Release => return release::begin(sessions, ticket, &request, done),
         Op::GiveBack => {
             let done: Done = Box::new(move |result| done(given_back(result)));

@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 
 use foldhash::fast::RandomState;
@@ -13,6 +14,7 @@ use smallvec::SmallVec;
 use crate::base::clock::Instant;
 use crate::engine::line::{Line, Place, Returned};
 use crate::engine::word::{AN_ANSWER, Word};
+use crate::request::seat::{GRACE, Offer, Seat, WAKE_UP};
 use crate::sessions::driver::{Bond, Key};
 
 #[cfg(test)]
@@ -34,6 +36,8 @@ pub trait Wish {
     fn is_once(&self) -> bool;
     /// Its hold has a fencing token.
     fn is_fenced(&self) -> bool;
+    /// The seat of its thread, if a running thread may go before it.
+    fn seat(&self) -> Option<&Arc<Seat>>;
 }
 
 /// The next thing that the task of a key must do.
@@ -70,6 +74,16 @@ pub struct Heir<W> {
     pub bond: Bond,
     /// 0: its hold has none.
     pub token: i64,
+    /// A running thread may take the lock until the heir's thread has come for it.
+    pub may_miss: bool,
+}
+
+/// A hold that was taken back from an heir whose thread had not come for it.
+pub struct TakenBack {
+    pub number: u64,
+    /// The heir's request.
+    pub ticket: u64,
+    pub offer: Box<dyn Offer>,
 }
 
 /// The call about a key that is under way. There is at most one, beside a look.
@@ -96,11 +110,28 @@ struct Ours {
     is_for_head: bool,
     /// Drawn tokens.
     tokens: Range<i64>,
+    /// The last holder was a thread that came for the lock then.
+    came: Option<Instant>,
 }
 
 struct Holder {
     owner: i64,
     holds: SmallVec<[u64; 1]>,
+    /// The seat of its thread; `None`: it has none, or other holds came with this one.
+    seat: Option<Arc<Seat>>,
+    /// Its running thread took the lock by itself at that time.
+    barged: Option<Instant>,
+}
+
+impl Holder {
+    fn new(owner: i64) -> Self {
+        Holder { owner, holds: SmallVec::new(), seat: None, barged: None }
+    }
+
+    /// The time at which its thread came for the lock.
+    fn came(&self) -> Option<Instant> {
+        self.barged.or_else(|| self.seat.as_ref()?.taken_at())
+    }
 }
 
 struct Grip<W> {
@@ -121,6 +152,8 @@ struct Grip<W> {
     /// The next try waits in the server's queue.
     stands: bool,
     delay: Duration,
+    /// The time at which the key's task looks again by itself; never: there is none.
+    armed: Instant,
 }
 
 pub struct Grips<W> {
@@ -145,6 +178,7 @@ impl<W: Wish> Grip<W> {
             until: now,
             stands: false,
             delay: FIRST_DELAY,
+            armed: Instant::NEVER,
         }
     }
 
@@ -339,10 +373,22 @@ impl<W: Wish> Grips<W> {
             Step::Fence { .. } => grip.doing = Some(Doing::Fence),
             Step::Leave => grip.is_leaving = true,
             Step::Look => grip.is_looking = true,
+            Step::Sleep(until) => grip.armed = *until,
             Step::End if matches!(grip.hand, Hand::Empty) => drop(self.grips.remove(key)),
-            Step::Grant | Step::Sleep(_) | Step::End => {}
+            Step::End => grip.armed = Instant::NEVER,
+            Step::Grant => {}
         }
         step
+    }
+
+    /// Tells whether the key's task has anything to do before it looks again by itself.
+    pub fn is_due(&mut self, key: &Key, now: Instant) -> bool {
+        let step = self.grips.get_mut(key).map(|grip| (grip.step(now), grip.armed));
+        match step {
+            Some((Step::Sleep(until), armed)) => until < armed,
+            Some(_) => true,
+            None => false,
+        }
     }
 
     /// Gives the grip to the heirs, if the client has it and the turn allows it: to the head of the line with its owner's
@@ -353,15 +399,20 @@ impl<W: Wish> Grips<W> {
             return Vec::new();
         }
         let mut places = Vec::new();
+        let mut may_miss = false;
         if grip.is_free() {
             let Some(head) = grip.take_head(now) else { return Vec::new() };
             let twins = grip.line.take_twins(head.owner);
             let owner = head.owner;
             places.push(head);
             places.extend(twins);
+            let seat = places[0].waiter.seat().filter(|_| places.len() == 1).cloned();
             let Some(ours) = grip.ours() else { return Vec::new() };
-            ours.holder = Some(Holder { owner, holds: SmallVec::new() });
+            let is_short = ours.came.is_some_and(|came| now < came + WAKE_UP);
+            let since = ours.since;
+            ours.holder = Some(Holder { seat: seat.clone(), ..Holder::new(owner) });
             ours.is_for_head = false;
+            may_miss = is_short && seat.is_some() && grip.line.turn_lasts(since, now + GRACE);
         } else {
             places.extend(grip.more.drain(..));
         }
@@ -371,13 +422,34 @@ impl<W: Wish> Grips<W> {
             let bond = ours.bond;
             match place.waiter.is_fenced() {
                 true => match ours.tokens.next() {
-                    Some(token) => heirs.push(Heir { place, bond, token }),
+                    Some(token) => heirs.push(Heir { place, bond, token, may_miss: false }),
                     None => grip.more.push_back(place),
                 },
-                false => heirs.push(Heir { place, bond, token: 0 }),
+                false => heirs.push(Heir { place, bond, token: 0, may_miss }),
             }
         }
         heirs
+    }
+
+    /// Takes the lock back from an heir whose thread has not come for it, for another owner whose thread runs: that owner
+    /// is the holder now. `None`: nothing has changed.
+    pub fn take_back(&mut self, key: &Key, owner: i64, now: Instant) -> Option<TakenBack> {
+        let grip = self.grips.get_mut(key)?;
+        // The owner's own waiters ask for one hold more each.
+        if grip.doing.is_some() || !grip.more.is_empty() || grip.line.waits(owner) {
+            return None;
+        }
+        let Hand::Ours(ours) = &mut grip.hand else { return None };
+        if !grip.line.turn_lasts(ours.since, now) {
+            return None;
+        }
+        let holder = ours.holder.as_mut().filter(|holder| holder.owner != owner)?;
+        let number = *holder.holds.first().filter(|_| holder.holds.len() == 1)?;
+        let seat = holder.seat.as_ref()?;
+        let (_, offer) = seat.take_back(now)?;
+        let ticket = seat.ticket();
+        *holder = Holder { barged: Some(now), ..Holder::new(owner) };
+        Some(TakenBack { number, ticket, offer })
     }
 
     /// Draws a token for one hold more of the holder. `None`: the server must draw it.
@@ -407,7 +479,7 @@ impl<W: Wish> Grips<W> {
         let Some(ours) = grip.ours() else { return false };
         let is_last = ours.holder.as_ref().is_some_and(|holder| holder.holds.is_empty());
         if is_last {
-            ours.holder = None;
+            ours.came = ours.holder.take().and_then(|holder| holder.came());
             ours.is_for_head = false;
             // Its owner's waiters for one hold more wait like any other.
             for place in std::mem::take(&mut grip.more) {
@@ -421,7 +493,7 @@ impl<W: Wish> Grips<W> {
     pub fn took(&mut self, key: &Key, bond: Bond, now: Instant) {
         let Some(grip) = self.grips.get_mut(key) else { return };
         grip.doing = None;
-        grip.hand = Hand::Ours(Ours { bond, since: now, holder: None, is_for_head: true, tokens: 0..0 });
+        grip.hand = Hand::Ours(Ours { bond, since: now, holder: None, is_for_head: true, tokens: 0..0, came: None });
         grip.stands = false;
         grip.delay = FIRST_DELAY;
         grip.told(now);

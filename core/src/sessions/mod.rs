@@ -19,6 +19,7 @@ use crate::engine::holds::{Ended, Holds};
 use crate::engine::loss_listeners::LossListeners;
 use crate::engine::traits::Traits;
 use crate::request::error::{Error, LostReason, Result};
+use crate::request::seat;
 use crate::request::{Answer, Done, Look};
 use crate::sessions::bonds::Bonds;
 use crate::sessions::driver::{Bond, Driver, Key, News};
@@ -96,6 +97,10 @@ enum After {
     Wake(Arc<Notify>),
     Tell(Caller, Result<Answer>),
     Grant(Waiter, Result<Answer>),
+    /// The same, if the waiter's thread comes for it in time.
+    Offer(Waiter, Answer),
+    /// Another owner has the lock that was on its way to a waiter.
+    Miss(Box<dyn seat::Offer>),
     Drop(Bond),
 }
 
@@ -164,6 +169,8 @@ impl Sessions {
                 After::Wake(nudge) => nudge.notify_one(),
                 After::Tell(caller, answer) => caller.answer(answer),
                 After::Grant(waiter, answer) => waiter.answer(answer),
+                After::Offer(waiter, answer) => waiter.offer(answer),
+                After::Miss(offer) => offer.missed(),
                 After::Drop(bond) => self.driver.drop_bond(bond),
             }
         }
@@ -281,6 +288,13 @@ impl State {
                 self.tasks.insert(key.clone(), nudge.clone());
                 self.after.push(After::Begin(key.clone(), nudge));
             }
+        }
+    }
+
+    /// The same, if the task has anything to do: to wake it costs more than to hand a lock on.
+    fn poke_if_due(&mut self, key: &Key, now: Instant) {
+        if self.grips.is_due(key, now) {
+            self.poke(key);
         }
     }
 

@@ -15,6 +15,7 @@ use crate::engine::traits::Traits;
 use crate::request::error::{Error, Result};
 use crate::request::names::without;
 use crate::request::owner::OwnerField;
+use crate::request::seat::{Offer, Seat};
 use crate::request::{Answer, Done, Request};
 use crate::sessions::Sessions;
 use crate::sessions::grips::Wish;
@@ -118,6 +119,10 @@ pub struct Waiter {
     /// The wait of the request, for messages.
     pub wait: Option<Duration>,
     pub retry_for: Duration,
+    /// The seat of its thread; `None`: it blocks no thread.
+    pub seat: Option<Arc<Seat>>,
+    /// Its place in the order of arrival; 0: it arrives now.
+    pub number: u64,
     scope: Scope,
 }
 
@@ -128,6 +133,12 @@ impl Wish for Waiter {
 
     fn is_fenced(&self) -> bool {
         self.traits.fenced
+    }
+
+    /// A lease of one's own counts from the grant, and a token that a waiter misses is skipped.
+    fn seat(&self) -> Option<&Arc<Seat>> {
+        let may_miss = self.patience != Patience::Once && self.lease.is_none() && !self.traits.fenced;
+        self.seat.as_ref().filter(|_| may_miss)
     }
 }
 
@@ -148,6 +159,8 @@ impl Waiter {
             patience,
             wait: request.wait,
             retry_for: limits.retry_for,
+            seat: None,
+            number: 0,
             scope: Scope::current(),
         }
     }
@@ -173,6 +186,14 @@ impl Waiter {
         trouble.unwrap_or_else(silent).during(self.wait.filter(|wait| !wait.is_zero()))
     }
 
+    /// Gives it the lock, and lets running threads take it until the waiter's thread has come for it.
+    pub fn offer(self, answer: Answer) {
+        match self.seat.clone() {
+            Some(seat) => seat.offer(answer, Box::new(OnItsWay(self))),
+            None => self.answer(Ok(answer)),
+        }
+    }
+
     /// Answers, and logs the answer.
     pub fn answer(self, result: Result<Answer>) {
         self.say(&result);
@@ -184,6 +205,25 @@ impl Waiter {
         let lock = without(&sessions.config.prefix, &self.claim.name);
         let owner = OwnerField(&sessions.uuid, self.claim.owner);
         reports::acquired(&self.scope, lock, &owner, came.as_ref());
+    }
+}
+
+/// A waiter whose lock is on its way to it.
+struct OnItsWay(Waiter);
+
+impl Offer for OnItsWay {
+    fn accepted(self: Box<Self>) {
+        self.0.say(&Ok(Answer { done: true, ..Answer::default() }));
+        // The answer is there already.
+        drop(self.0.caller.take());
+    }
+
+    fn missed(self: Box<Self>) {
+        self.0.rejoin();
+    }
+
+    fn kept(self: Box<Self>, answer: Answer) {
+        self.0.answer(Ok(answer));
     }
 }
 

@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use redlatch::ffi::kinds::{Queue, Traits};
 use redlatch::ffi::{Answer, Border, Look, Op, Request, Seat, WaitEnd};
-use redlatch::{Client, Error, Holds, Result};
+use redlatch::{Client, Error, Holds};
 use redlatch_tests::PATIENCE;
+use redlatch_tests::seats::{self, comes, run_past};
 
 use super::promises;
 use super::row::Row;
@@ -20,34 +21,13 @@ fn is_barged(kind: &Traits) -> bool {
     kind.queue == Queue::Inside && !kind.fenced
 }
 
-fn late(ticket: u64, outcome: Result<Answer>) {
-    panic!("the outcome of {ticket} came too late: {outcome:?}");
-}
-
 fn acquire(row: &Row, owner: i64) -> Request {
     Request { wait: None, ..row.request(Op::Acquire, owner) }
 }
 
 /// Has an owner wait in a seat to which no thread has come.
 fn sit(row: &Row, client: &Client, owner: i64) -> Arc<Seat> {
-    let seat = Seat::new(client.ticket(), late);
-    let at_once = client.start(Duration::MAX, &seat, acquire(row, owner));
-    assert!(at_once.is_none(), "the lock is taken");
-    seat
-}
-
-/// Tries to take the lock as a running thread does. If that fails the request waits in the seat.
-fn run_past(client: &Client, request: Request) -> (Arc<Seat>, Option<Answer>) {
-    let seat = Seat::new(client.ticket(), late);
-    let at_once = client.start(Duration::MAX, &seat, request);
-    (seat, at_once.map(|outcome| outcome.expect("answered")))
-}
-
-fn comes(seat: &Seat) -> Answer {
-    match seat.wait(Some(PATIENCE)) {
-        WaitEnd::Over(outcome) => outcome.expect("answered"),
-        other => panic!("its turn does not come: {other:?}"),
-    }
+    seats::sit(client, acquire(row, owner))
 }
 
 /// A lock is on its way to owner 3, whose thread sleeps, after a short hold of owner 2. Gives the seat of owner 3.

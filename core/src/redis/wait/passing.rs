@@ -2,8 +2,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::time::Duration;
-
 use tokio::time::timeout;
 
 use crate::base::clock::Instant;
@@ -18,9 +16,7 @@ use crate::redis::wait::acquire::once_more;
 use crate::redis::wait::lines::{EndedWait, Patience, Waiter};
 use crate::request::Answer;
 use crate::request::error::Error;
-
-/// About the time that a sleeping thread needs to wake up.
-const WAKE_UP: Duration = Duration::from_micros(50);
+use crate::request::seat::WAKE_UP;
 
 pub struct Pass {
     pub to: Target,
