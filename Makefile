@@ -1,14 +1,15 @@
 # Builds, shows and tests redlatch, one command each. Missing tools are installed first: see .ci/setup.
 # Everything is built with cargo's profile `ci`, so that Rust, wheel, jar and test agents share one build without LTO.
 
-.PHONY: demo test chaos load failovers matrix mutants features nets bench wheel lint pins build clean setup setup-tests setup-bench rust agents test-rust test-python test-java test-examples
+.PHONY: demo test chaos load failovers matrix mutants features nets session-nets bench wheel lint pins build clean setup setup-tests setup-bench rust agents test-rust test-python test-java test-examples
 .NOTPARALLEL:
 
 VENV := target/venv/bin
 CORE := $(shell find Cargo.toml core -type f)
 heading = @printf '\n== %s\n' "$(1)"
 
-# Rust, Python and JVM processes share one key, live. TOPOLOGY=cluster, sentinel or redlock: on several servers, of which one is killed
+# Rust, Python and JVM processes share one key, live. TOPOLOGY=cluster, sentinel or redlock: on several servers, of which one is killed;
+# ENGINE=mysql: on a MariaDB
 demo: setup target/made/python target/made/jar target/made/demo
 	@$(VENV)/python examples/demo/demo.py
 
@@ -57,6 +58,10 @@ features: setup
 nets: setup
 	REDLATCH_NETS='$(or $(NETS),all)' timeout 3600 cargo test --workspace --profile ci --test nets -- --nocapture
 
+# The same for locks of MariaDB; see tests/session_nets/README.md
+session-nets: setup-tests
+	REDLATCH_SESSION_NETS='$(or $(NETS),all)' timeout 1200 cargo test --locked --workspace --profile ci --test session_nets -- --nocapture
+
 # The published Python packages: a wheel, and the sources; with the tests of packaging on that wheel, which may have 2,000,000 bytes
 wheel: setup-tests
 	rm -rf target/wheels
@@ -93,7 +98,7 @@ pins:
 	.ci/pin
 
 setup:
-	@.ci/setup demo
+	@.ci/setup demo $(ENGINE)
 
 setup-tests:
 	@.ci/setup test
@@ -146,3 +151,4 @@ test-examples: build target/made/demo
 	$(call heading,examples)
 	$(VENV)/python examples/run.py
 	$(VENV)/python examples/demo/demo.py
+	ENGINE=mysql $(VENV)/python examples/demo/demo.py

@@ -10,13 +10,13 @@ ASYNCIO = ("redis-asyncio", "redis-asyncio-hiredis")
 GO = ("redsync", "redislock", "rueidislock")
 OTHERS = ("rslock", "node-redlock")
 ELSEWHERE = ("curator", "mariadb", "postgres", "etcd")
-# Ours at MariaDB, each with its twin at Redis. When Java takes such URLs, its peer joins here, in JVMS, and in
-# peers/redlatch/build.
+# Ours at MariaDB, each with its twin at Redis.
 AT_MARIADB = {
     "rust-mariadb": "rust",
     "rust-async-mariadb": "rust-async",
     "python-mariadb": "python",
     "asyncio-mariadb": "asyncio",
+    "java-mariadb": "java",
 }
 ALL_OURS = (*OURS, *TURNLESS, *AT_MARIADB)
 THREADS = ("rust", "python", "java", *REDISSON, *PYTHON, *GO, *OTHERS, *ELSEWHERE)
@@ -28,6 +28,7 @@ JVMS = {
     "java",
     "java-virtual",
     "java-fair",
+    "java-mariadb",
     "java-turn-0",
     "java-virtual-turn-0",
     *REDISSON,

@@ -89,7 +89,7 @@ def beside_redis(title: str, figure: str, sign: str = "", bound: float = 0) -> C
 
 AMONG_WORKERS = (SERVER_CPU, CPU, COMMANDS, SHARE, LONGEST)
 # An asynchronous caller at most that, a blocking one that sleeps and wakes.
-MARIADB_SOLO_AIMS = at_most(rust_async_mariadb=1.5, rust_mariadb=2.5, python_mariadb=2.5)
+MARIADB_SOLO_AIMS = at_most(rust_async_mariadb=1.5, rust_mariadb=2.5, python_mariadb=2.5, java_mariadb=2.5)
 SOLO_AIMS = at_most(rust=1.1, python=1.25, java=1.25, rust_async=1.6, asyncio=2.5, java_virtual=2)
 OWN_AIMS = at_least(rust=1.5, java=1.2, python=0.5, asyncio=0.8)
 

@@ -1,5 +1,6 @@
 // A worker of the demo: counts one sale in a plain file for every line that it reads, under the lock.
 
+import io.redlatch.Redlatch;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.file.Files;
@@ -41,7 +42,10 @@ public final class Worker {
         long watchdog = Long.parseLong(args[3]) * 1000;
         List<RedissonClient> clients = new ArrayList<>();
         for (String url : args[0].split(" ")) {
-            clients.add(Redisson.create(config(url).setLockWatchdogTimeout(watchdog)));
+            clients.add(
+                    url.startsWith("mariadb")
+                            ? Redlatch.connect(url + "?watchdog=" + args[3])
+                            : Redisson.create(config(url).setLockWatchdogTimeout(watchdog)));
         }
         RLock[] locks = clients.stream().map(client -> client.getLock(args[1])).toArray(RLock[]::new);
         RLock lock = locks.length == 1 ? locks[0] : new RedissonRedLock(locks);

@@ -16,8 +16,9 @@ HIDE_CURSOR, SHOW_CURSOR, CLEAR_BELOW = "\x1b[?25l", "\x1b[?25h", "\x1b[J"
 class Board:
     """Shows a record while it grows."""
 
-    def __init__(self, record: Record, stock: Path) -> None:
-        self._record, self._stock = record, stock
+    def __init__(self, record: Record, stock: Path, keeps: str) -> None:
+        """`keeps`: the thing with which the lock of a dead holder ends."""
+        self._record, self._stock, self._keeps = record, stock, keeps
         self._live = sys.stdout.isatty()
         self._drawn = 0  # lines of the view that are on the screen now
         self._next = 0.0
@@ -64,7 +65,8 @@ class Board:
     def _holder(self) -> str:
         hold = self._record.holder()
         if hold is None:
-            return f"{self._record.dead}, which is dead, until its lease ends" if self._record.dead else "no worker"
+            dead = self._record.dead
+            return f"{dead}, which is dead, until its {self._keeps} ends" if dead else "no worker"
         return f"{hold.worker} for {(time.monotonic_ns() - hold.start) / 1e6:,.0f} ms"
 
     def _plain(self) -> str:

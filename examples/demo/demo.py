@@ -1,7 +1,7 @@
 """The demo: Rust, Python and JVM processes count sales in one plain file, and lose none: they share one lock key.
 
 Half-way, the demo kills one of them with `kill -9` while it holds the lock. Then, if there are several servers, it
-kills a server. Run it by `make demo`, or `make demo TOPOLOGY=cluster`.
+kills a server. Run it by `make demo`, `make demo TOPOLOGY=cluster` or `make demo ENGINE=mysql`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Demo:
         self.stock = folder / "stock"
         self.stock.write_text("0")
         self.record = Record()
-        self.board = Board(self.record, self.stock)
+        self.board = Board(self.record, self.stock, "session" if servers.frees_at_once else "lease")
 
     def play(self) -> bool:
         """From the first worker to the verdict; True if all is well."""
@@ -70,13 +70,14 @@ class Demo:
         victim = random.choice(list(self.workers.all))
         self.workers.all[victim].order("hang")
         self.wait(f"{victim} to get the lock", 20, lambda: self.record.hanging == victim)
-        self.board.say(
-            self.at(f"{victim} hangs inside; its lease of {self.lease} s is renewed, so no other worker may come in")
-        )
+        renewal = self.servers.renewal or f"its lease of {self.lease} s is renewed"
+        self.board.say(self.at(f"{victim} hangs inside; {renewal}, so no other worker may come in"))
         end = time.monotonic() + self.lease + 0.5
         self.wait("the lease to be renewed", self.lease + 2, lambda: time.monotonic() > end)
-        kill = Kill(victim, self.workers.kill(victim), self.servers.remaining(self.name))
-        self.board.say(self.at(f"{victim} is killed with kill -9; {kill.remaining:.3f} s of its lease are left"))
+        at = self.workers.kill(victim)
+        kill = Kill(victim, at, None if self.servers.frees_at_once else self.servers.remaining(self.name))
+        rest = self.servers.rest or f"{kill.remaining:.3f} s of its lease are left"
+        self.board.say(self.at(f"{victim} is killed with kill -9; {rest}"))
         self.wait("another worker to take over", self.lease + 20, lambda: kill.takeover(self.record) is not None)
         self.board.say(self.at(f"{self.taker(kill)} takes over, {kill.takeover(self.record):.3f} s after the kill\n"))
         return kill
@@ -110,7 +111,8 @@ class Demo:
 
     def judge(self, kill: Kill) -> bool:
         self.board.close()
-        results = list(findings(self.record, self.stock, kill, self.servers.leftovers(self.name)))
+        left, nothing = self.servers.leftovers(self.name), self.servers.nothing
+        results = list(findings(self.record, self.stock, kill, left, nothing))
         for finding in results:
             mark = "  " if finding.good else self.board.colour(False, "✗ ")
             print(f"{mark}{finding.title:<18} {finding.text}")

@@ -15,6 +15,9 @@ class Topology(ABC):
     """Running servers, and the questions of the demo."""
 
     lease = 6  # seconds: the watchdog of the demo; longer than it takes to put a replica in the place of a dead master
+    renewal = ""  # how a holder keeps its lock, in words; empty: by its lease
+    rest = ""  # how the lock of a dead holder ends, in words; empty: with its lease
+    nothing = "no key, no channel"
     servers: Sequence[Server] = ()
 
     @property
@@ -25,6 +28,11 @@ class Topology(ABC):
     @property
     def title(self) -> str:
         return shown(self.url)
+
+    @property
+    def frees_at_once(self) -> bool:
+        """Whether a lock is free as soon as its holder is dead."""
+        return bool(self.rest)
 
     @abstractmethod
     def masters(self, name: str) -> list[str]:
@@ -37,7 +45,7 @@ class Topology(ABC):
         return shown(dead)
 
     def remaining(self, name: str) -> float:
-        """Seconds until the lock is free without a renewal."""
+        """Seconds until the lock of a dead holder is free."""
         times = sorted(float(str(ask(url, "PTTL", name))) / 1000 for url in self.masters(name))
         return times[len(times) // 2]  # of a majority
 

@@ -17,7 +17,7 @@ class Kill:
 
     worker: str
     at: int
-    remaining: float  # seconds that its lease had left
+    remaining: float | None  # seconds that its lease had left; None: its session ended with it
 
     def takeover(self, record: Record) -> float | None:
         """Seconds from the kill until another worker had the lock."""
@@ -34,8 +34,8 @@ class Finding:
     good: bool
 
 
-def findings(record: Record, stock: Path, kill: Kill, left: list[str]) -> Iterator[Finding]:
-    """All findings."""
+def findings(record: Record, stock: Path, kill: Kill, left: list[str], nothing: str) -> Iterator[Finding]:
+    """All findings; `nothing` names the things that are not left behind."""
     found, expected = stock.read_text().strip(), record.expected()
     yield Finding("increments", f"{expected:,} expected, {int(found or -1):,} found", found == str(expected))
 
@@ -57,9 +57,13 @@ def findings(record: Record, stock: Path, kill: Kill, left: list[str]) -> Iterat
 
     takeover = kill.takeover(record)
     text = "never" if takeover is None else f"{takeover:.3f} s after the kill"
-    text += f"; the lease of {kill.worker} had {kill.remaining:.3f} s left"
-    # Redis rounds the remaining time to whole milliseconds.
-    good = takeover is not None and 0 < kill.remaining - 0.002 <= takeover <= kill.remaining + MARGIN
+    if kill.remaining is None:
+        text += f"; the session of {kill.worker} ended with it"
+        good = takeover is not None and takeover <= MARGIN
+    else:
+        text += f"; the lease of {kill.worker} had {kill.remaining:.3f} s left"
+        # Redis rounds the remaining time to whole milliseconds.
+        good = takeover is not None and 0 < kill.remaining - 0.002 <= takeover <= kill.remaining + MARGIN
     yield Finding("takeover", text, good)
 
     times = record.hand_over_times()
@@ -69,7 +73,7 @@ def findings(record: Record, stock: Path, kill: Kill, left: list[str]) -> Iterat
         text += f" of {len(times):,}, from release to acquire in another process"
     yield Finding("hand-over", text, bool(times))
 
-    yield Finding("left behind", ", ".join(left) or "nothing: no key, no channel", not left)
+    yield Finding("left behind", ", ".join(left) or f"nothing: {nothing}", not left)
 
 
 def _at(times: list[int], share: float) -> float:

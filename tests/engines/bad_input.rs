@@ -31,6 +31,19 @@ fn a_login_that_the_server_refuses_is_told_without_the_password() {
 }
 
 #[test]
+fn a_new_password_without_its_user_is_refused_and_the_old_login_stays() {
+    let ours = client(Mariadb::shared(), "");
+    for user in [None, Some("")] {
+        let error = ours.set_credentials(user, "other-secret").expect_err("the server has no default user");
+        let said = error.to_string();
+        assert!(matches!(error, Error::Config(_)) && said.contains("has no default user"), "{said}");
+        assert!(said.contains("give the user") && !said.contains("other-secret"), "{said}");
+    }
+    ours.lock("login").blocking().acquire().expect("by the user of the URL").release().expect("held");
+    ours.set_credentials(Some("other"), "secret").expect("a user and its password");
+}
+
+#[test]
 fn options_and_addresses_that_do_not_fit_are_refused_before_anything_is_sent() {
     for (url, says) in [
         ("mysql://127.0.0.1:1/app", "has no user"),

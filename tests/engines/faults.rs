@@ -211,6 +211,7 @@ fn no_call_takes_longer_than_its_time_beside_a_server_that_is_silent() {
     let server = Mariadb::start();
     let ours = client(&server, "response_timeout=0.5&retry_for=0.5");
     let guard = ours.lock("held").blocking().acquire().expect("free");
+    let outer = ours.fenced_lock("nested").owner(7).blocking().acquire().expect("free");
     server.pause();
     let limit = |what: &str, call: &dyn Fn() -> bool| {
         let begun = Instant::now();
@@ -218,11 +219,14 @@ fn no_call_takes_longer_than_its_time_beside_a_server_that_is_silent() {
         assert!(begun.elapsed() < secs(4), "{what} took {:?}", begun.elapsed());
     };
     limit("a try", &|| matches!(ours.lock("n").blocking().try_acquire(), Err(Error::Unavailable { .. })));
+    let inner = || ours.fenced_lock("nested").owner(7).blocking();
+    limit("a try for one hold more", &|| matches!(inner().try_acquire(), Err(Error::Unavailable { .. })));
     limit("a wait", &|| matches!(ours.lock("n").wait(secs(1)).blocking().acquire(), Err(Error::Unavailable { .. })));
     let guard = std::cell::Cell::new(Some(guard));
     limit("a release", &|| matches!(guard.take().expect("once").release(), Err(Error::Unavailable { .. })));
     limit("a look", &|| ours.lock("n").blocking().is_locked().is_err());
     server.resume();
+    drop(outer);
     eventually(|| ours.lock("n").wait(secs(5)).blocking().acquire().is_ok());
     // The release of which no answer came has had its effect.
     let next = client(&server, "");

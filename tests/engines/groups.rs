@@ -1,7 +1,7 @@
 //! Locks of several systems as one.
 
 use redlatch::ffi::{Border, Look, Member, Op, Request, Rule};
-use redlatch::{Client, Error};
+use redlatch::{Client, Error, RedLock};
 use redlatch_tests::{Mariadb, Server, ms, secs};
 
 use crate::{acquire, client, wait};
@@ -42,6 +42,31 @@ fn a_multi_lock_is_lost_with_any_of_its_members() {
     admin.ask(&format!("KILL {id}"));
     assert!(matches!(watch.within(secs(5)), Err(Error::Lost(_))));
     assert!(matches!(both.look(held), Look::Lost(_)));
+}
+
+/// The servers of a red lock may be of several systems.
+#[test]
+fn a_red_lock_of_urls_takes_servers_of_mariadb_alone_and_beside_redis() {
+    let databases = [Mariadb::start(), Mariadb::start(), Mariadb::start()];
+    let caches = [Server::start(), Server::start()];
+    let hasty = |url: String| format!("{url}?response_timeout=0.5&retry_for=0");
+    let of_databases: Vec<_> = databases.iter().map(|server| hasty(server.url())).collect();
+    let mixed = vec![of_databases[0].clone(), hasty(caches[0].url()), hasty(caches[1].url())];
+    for (name, urls) in [("alone", &of_databases), ("mixed", &mixed)] {
+        let [red, other] = [(); 2].map(|()| RedLock::connect(urls).expect("good URLs"));
+        let guard = red.lock(name).blocking().acquire().expect("all are free");
+        assert!(other.lock(name).blocking().try_acquire().expect("answered").is_none(), "{name}");
+        assert!(databases[0].sql().holder(name).is_some(), "{name}");
+        guard.ensure().expect("held");
+        guard.release().expect("held");
+        other.lock(name).wait(secs(5)).blocking().acquire().expect("free").release().expect("held");
+    }
+    // A minority may fail, of whichever system it is.
+    let red = RedLock::connect(&mixed).expect("good URLs");
+    databases[0].stop();
+    let guard = red.lock("minority").wait(secs(5)).blocking().acquire().expect("two of three answer");
+    guard.ensure().expect("held");
+    guard.release().expect("held");
 }
 
 #[test]

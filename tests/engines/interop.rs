@@ -24,6 +24,36 @@ fn a_lock_of_ours_excludes_a_program_that_knows_nothing_of_us_and_the_other_way_
     }
 }
 
+/// How Rails' gem `with_advisory_lock` names a lock at MySQL and MariaDB (`lib/with_advisory_lock/mysql_advisory.rb`,
+/// `lock_keys_for`): the text of the environment variable `WITH_ADVISORY_LOCK_PREFIX` and the name, as they are. Each has the
+/// text, the name, and the name at the server.
+const WITH_ADVISORY_LOCK: [(&str, &str, &str); 4] = [
+    ("", "invoices", "invoices"),
+    ("staging:", "invoices", "staging:invoices"),
+    ("app_", "Order/7", "app_Order/7"),
+    ("", "käse €", "käse €"),
+];
+/// How Rails itself locks the migrations of the schema `app` (`ActiveRecord::Migrator`): the product of a number of its own and
+/// the schema's CRC-32, in digits.
+const MIGRATIONS: &str = "6939591962871035475";
+
+#[test]
+fn a_lock_of_rails_excludes_ours_by_its_name_and_prefix() {
+    let server = Mariadb::shared();
+    let mut rails = server.sql();
+    let product = rails.ask("SELECT 2053462845 * CRC32('app')");
+    assert_eq!(product.as_deref(), Some(MIGRATIONS), "the vector");
+    for (prefix, name, locked) in WITH_ADVISORY_LOCK.into_iter().chain([("", MIGRATIONS, MIGRATIONS)]) {
+        let ours = client(server, &format!("prefix={prefix}"));
+        assert!(rails.lock(locked, 0), "{locked}");
+        assert!(ours.lock(name).blocking().try_acquire().expect("answered").is_none(), "{locked}");
+        assert!(rails.unlock(locked), "{locked}");
+        let guard = ours.lock(name).blocking().acquire().expect("free");
+        assert!(!rails.lock(locked, 0), "{locked}");
+        guard.release().expect("held");
+    }
+}
+
 #[test]
 fn each_wakes_the_other_when_it_lets_go() {
     let server = Mariadb::start();

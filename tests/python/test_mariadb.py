@@ -401,3 +401,16 @@ def test_new_credentials_count_for_the_next_session(face: Face, site: Site, name
     client.set_credentials("secret", "app")
     with caller.inside(client.get_lock(name)):
         assert site.sql.held() == [name]
+
+
+def test_the_urls_of_a_red_lock_may_be_of_several_systems(site: Site, own_server: Server, name: str) -> None:
+    urls = [site.url, own_server.url, f"{own_server.url}/1"]
+    # A member that answers late is asked again at each renewal.
+    lock, other = [redlatch.red_lock(urls, name, wait=20, watchdog=2) for _ in range(2)]
+    with ThreadPoolExecutor() as pool, lock as hold:
+        assert pool.submit(other.try_lock, wait=0).result() is None
+        until_true(lambda: site.sql.held() == [name], "the lock at MariaDB")
+        hold.ensure()
+    with other as hold:
+        hold.ensure()
+    lock.client.close()

@@ -39,11 +39,17 @@ impl Sql {
     pub fn try_ask(&mut self, statement: &str) -> Result<Option<String>, String> {
         let conn = self.conn.as_mut().expect("it is open");
         let row: Option<Row> = self.runtime.block_on(conn.query_first(statement)).map_err(|error| error.to_string())?;
-        Ok(row.and_then(|row| match row.unwrap().into_iter().next()? {
-            Value::NULL => None,
-            Value::Bytes(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
-            other => Some(other.as_sql(true)),
-        }))
+        Ok(row.and_then(|row| row.unwrap().into_iter().next().and_then(text)))
+    }
+
+    /// All rows, each with its values as texts; `None`: `NULL`.
+    ///
+    /// # Errors
+    /// The words of the server or of the library.
+    pub fn try_rows(&mut self, statement: &str) -> Result<Vec<Vec<Option<String>>>, String> {
+        let conn = self.conn.as_mut().expect("it is open");
+        let rows: Vec<Row> = self.runtime.block_on(conn.query(statement)).map_err(|error| error.to_string())?;
+        Ok(rows.into_iter().map(|row| row.unwrap().into_iter().map(text).collect()).collect())
     }
 
     /// The same of a statement that must succeed.
@@ -83,6 +89,15 @@ impl Sql {
     pub fn sessions(&mut self) -> u64 {
         let count = "SELECT COUNT(*) FROM information_schema.processlist WHERE user IN ('app', 'other') AND id <> CONNECTION_ID()";
         self.ask(count).and_then(|count| count.parse().ok()).expect("a number")
+    }
+}
+
+/// A value as a text; `None`: `NULL`.
+fn text(value: Value) -> Option<String> {
+    match value {
+        Value::NULL => None,
+        Value::Bytes(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+        other => Some(other.as_sql(true)),
     }
 }
 

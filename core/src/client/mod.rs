@@ -200,14 +200,22 @@ impl Client {
         self.config.server()
     }
 
-    /// Changes the credentials of this client; without a user it logs in as the server's default user. Open connections
+    /// Changes the credentials of this client; without a user it logs in as the default user of a Redis. Open connections
     /// stay as they are. If a server ends one, the client opens another with the new credentials; holds and waits go on
     /// meanwhile. Sentinels keep theirs. Sends nothing: wrong credentials fail the first call that needs a new connection.
     ///
     /// # Errors
-    /// `Config` for a user or password that is too long, and for a user without a password.
+    /// `Config` for a user or password that is too long, for a user without a password, and for a password without a user
+    /// of MySQL or MariaDB.
     pub fn set_credentials(&self, username: Option<&str>, password: &str) -> Result<()> {
-        self.config.login.set(Credentials::new(username, password)?);
+        let credentials = Credentials::new(username, password)?;
+        if credentials.username.is_none() && self.config.servers.is_sql() {
+            return Err(Error::config(format!(
+                "{} has no default user; give the user to log in as with its new password",
+                self.server()
+            )));
+        }
+        self.config.login.set(credentials);
         Ok(())
     }
 

@@ -252,7 +252,8 @@ impl<W: Wish> Grip<W> {
     }
 
     fn sleep(&self, until: Option<Instant>, now: Instant) -> Step {
-        let ends = [until, self.line.deadline()].into_iter().flatten();
+        let more = self.more.iter().filter_map(|place| place.deadline);
+        let ends = [until, self.line.deadline()].into_iter().flatten().chain(more);
         Step::Sleep(ends.fold(now + Duration::from_secs(60), Instant::min))
     }
 
@@ -350,9 +351,15 @@ impl<W: Wish> Grips<W> {
     pub fn expired(&mut self, key: &Key, now: Instant) -> Vec<(W, bool)> {
         let Some(grip) = self.grips.get_mut(key) else { return Vec::new() };
         let late = grip.line.expired(now);
+        let (more, left): (VecDeque<_>, _) =
+            grip.more.drain(..).partition(|place| place.deadline.is_some_and(|deadline| deadline <= now));
+        grip.more = left;
+        // No other owner has the lock of those who want one hold more: the server has not answered.
+        let more = more.into_iter().map(|place| (place.waiter, false));
         late.into_iter()
             .map(|place| (grip.is_taken(place.joined, now), place))
             .map(|(taken, place)| (place.waiter, taken))
+            .chain(more)
             .collect()
     }
 

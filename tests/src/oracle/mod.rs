@@ -35,8 +35,8 @@ use std::time::Duration;
 pub use abroad::tell_the_rig;
 pub(crate) use abroad::{are_all_noted, words};
 pub use answers::kept_until;
-pub use book::{Key, believed_until};
-pub use news::{Heard, hear, without_spans};
+pub use book::{Change, Key, What, believed_until};
+pub use news::{Heard, hear, hear_beliefs, without_spans};
 pub use watch::Watch;
 
 /// The time between two looks at the beliefs.

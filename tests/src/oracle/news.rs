@@ -17,6 +17,7 @@ use tracing::{Event, Level, Metadata, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::registry::{LookupSpan, Registry, SpanRef};
 
+use super::book::Change;
 use super::{abroad, book};
 use crate::clock;
 
@@ -44,6 +45,8 @@ pub struct Heard {
 
 type Hearer = Box<dyn Fn(&Heard) + Send>;
 static HEARERS: Mutex<Vec<Hearer>> = Mutex::new(Vec::new());
+type Believer = Box<dyn Fn(&Change) + Send>;
+static BELIEVERS: Mutex<Vec<Believer>> = Mutex::new(Vec::new());
 static HEARD: AtomicBool = AtomicBool::new(false);
 
 /// Receives the reports of this process's clients from now on.
@@ -61,6 +64,13 @@ pub fn hear(hearer: impl Fn(&Heard) + Send + 'static) {
     listen();
     HEARERS.lock().expect("no hearer panics").push(Box::new(hearer));
     HEARD.store(true, SeqCst);
+}
+
+/// Passes each change of a belief of this process's clients to `believer`, in the order of the changes of each client. It is
+/// called while the client is locked, so it must ask no client anything.
+pub fn hear_beliefs(believer: impl Fn(&Change) + Send + 'static) {
+    listen();
+    BELIEVERS.lock().expect("no believer panics").push(Box::new(believer));
 }
 
 /// Runs `work` while no hearer wants the core's spans of this thread.
@@ -95,7 +105,9 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for News {
             event.record(&mut told);
             let (at, by_machine) = ASKED.take().unwrap_or_else(|| (Instant::now(), clock::now()));
             if !abroad::pass_on(&told, by_machine) {
-                book::note(told.change(at));
+                let change = told.change(at);
+                BELIEVERS.lock().expect("no believer panics").iter().for_each(|believer| believer(&change));
+                book::note(change);
             }
             return;
         }

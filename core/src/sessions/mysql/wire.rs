@@ -35,6 +35,7 @@ impl Wire {
     }
 
     /// The socket, before TLS begins on it.
+    #[cfg(feature = "__tls")]
     pub fn into_stream(self) -> Stream {
         self.stream
     }

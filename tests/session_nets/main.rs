@@ -1,0 +1,136 @@
+//! The table kind × operation × trouble for locks of MariaDB: in every cell the promises hold at every moment, each call ends in
+//! time, every loss is told, the next client gets the lock, and nothing is left. See README.md in this folder.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::thread;
+use std::time::Instant;
+
+use redlatch_tests::{deadline, secs};
+
+use round::{Cell, Round};
+
+mod operations;
+mod player;
+mod round;
+mod scene;
+mod troubles;
+mod witness;
+
+/// How many rounds run at once. They wait much and work little.
+const AT_ONCE: usize = 6;
+/// With so few cells the test shows the answers of all, good or bad.
+const SHOWN: usize = 40;
+
+/// Every cell there is.
+fn all() -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for trouble in &troubles::ALL {
+        for kind in &scene::KINDS {
+            for operation in operations::ALL.iter().filter(|operation| operation.is_for(kind)) {
+                cells.push(Cell { number: cells.len(), kind, operation, trouble });
+            }
+        }
+    }
+    cells
+}
+
+/// A third of all, which has each kind with each operation, and both with each trouble.
+fn spread(cells: &[Cell]) -> BTreeSet<usize> {
+    let wanted = |cell: &&Cell| cell.places().into_iter().sum::<usize>().is_multiple_of(3);
+    cells.iter().filter(wanted).map(|cell| cell.number).collect()
+}
+
+/// The cells of `REDLATCH_SESSION_NETS`: `all`, or words with `,` between them. A cell is chosen if its title has all the words; the
+/// name of a kind, an operation or a trouble stands for exactly that. Further choices follow after `;`. Without the variable a
+/// selection is played.
+fn chosen(cells: &[Cell]) -> BTreeSet<usize> {
+    let wanted = std::env::var("REDLATCH_SESSION_NETS").unwrap_or_default();
+    match wanted.as_str() {
+        "" => spread(cells),
+        "all" => (0..cells.len()).collect(),
+        choices => choices.split(';').flat_map(|words| called(cells, words)).collect(),
+    }
+}
+
+/// The cells that have all these words.
+fn called(cells: &[Cell], words: &str) -> Vec<usize> {
+    let words: Vec<&str> = words.split(',').map(str::trim).collect();
+    let is_name = |word: &&str| cells.iter().any(|cell| cell.names().contains(word));
+    let (names, parts): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| is_name(word));
+    let is_one = |cell: &&Cell| {
+        names.iter().all(|name| cell.names().contains(name)) && parts.iter().all(|part| cell.title().contains(part))
+    };
+    let found: Vec<usize> = cells.iter().filter(is_one).map(|cell| cell.number).collect();
+    assert!(!found.is_empty(), "REDLATCH_SESSION_NETS: no cell is called `{}`", words.join(", "));
+    found
+}
+
+#[test]
+fn the_spread_has_every_kind_with_every_operation_and_both_with_every_trouble() {
+    let cells = all();
+    let pairs = |cell: &Cell| {
+        let [kind, operation, trouble] = cell.names();
+        [(kind, operation), (kind, trouble), (operation, trouble)]
+    };
+    let played: BTreeSet<_> = spread(&cells).into_iter().flat_map(|at| pairs(&cells[at])).collect();
+    for (one, other) in cells.iter().flat_map(pairs) {
+        assert!(played.contains(&(one, other)), "{one} × {other}");
+    }
+}
+
+#[test]
+fn the_promises_of_sessions_hold_under_each_trouble_in_the_middle_of_each_operation() {
+    deadline::within(secs(900));
+    note_panics_of_the_core();
+    let begun = Instant::now();
+    let cells = all();
+    let chosen = chosen(&cells);
+    let mut rounds: BTreeMap<&str, Vec<&Cell>> = BTreeMap::new();
+    for at in &chosen {
+        rounds.entry(cells[*at].trouble.name).or_default().push(&cells[*at]);
+    }
+    let rounds: Vec<Vec<&Cell>> = rounds.into_values().collect();
+    let spare = [round::start(), round::start()];
+    let next = AtomicUsize::new(0);
+    let wrong = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some(cells) = rounds.get(next.fetch_add(1, SeqCst)) {
+                    for (at, (told, said)) in Round::play(cells, &spare) {
+                        let title = cells[at].title();
+                        if chosen.len() <= SHOWN {
+                            println!("{title}: {told}");
+                        }
+                        if !said.is_empty() {
+                            let text = format!("{title}\n    {}\n    [{told}]", said.join("\n    "));
+                            wrong.lock().expect("nothing panics while it is held").push(text);
+                        }
+                    }
+                }
+            });
+        }
+    });
+    spare.iter().for_each(|(_, witness)| witness.end());
+    println!("{} cells, {} played in {:.0?}", cells.len(), chosen.len(), begun.elapsed());
+    let wrong = wrong.into_inner().expect("no thread has panicked");
+    let panics = PANICS.lock().expect("no hook panics").clone();
+    assert!(panics.is_empty(), "threads of the core panicked: {panics:?}");
+    assert!(wrong.is_empty(), "{} cells are wrong\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// The panics of threads of the core: a client that goes on after a panic cannot be trusted.
+static PANICS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+fn note_panics_of_the_core() {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if thread::current().name().is_some_and(|name| name.starts_with("redlatch")) {
+            PANICS.lock().expect("no hook panics").insert(panic.to_string());
+        } else {
+            before(panic);
+        }
+    }));
+}
