@@ -20,6 +20,8 @@ mod witness;
 
 /// How many rounds run at once. They wait much and work little.
 const AT_ONCE: usize = 6;
+/// The most cells of a round.
+const MOST: usize = 24;
 /// With so few cells the test shows the answers of all, good or bad.
 const SHOWN: usize = 40;
 
@@ -91,7 +93,7 @@ fn the_promises_of_sessions_hold_under_each_trouble_in_the_middle_of_each_operat
     for at in &chosen {
         rounds.entry(cells[*at].trouble.name).or_default().push(&cells[*at]);
     }
-    let rounds: Vec<Vec<&Cell>> = rounds.into_values().collect();
+    let rounds: Vec<&[&Cell]> = rounds.values().flat_map(|cells| cells.chunks(MOST)).collect();
     let spare = [round::start(), round::start()];
     let next = AtomicUsize::new(0);
     let wrong = Mutex::new(Vec::new());

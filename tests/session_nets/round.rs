@@ -14,9 +14,11 @@ use crate::troubles::{self, Strike, Trouble};
 use crate::witness::{LEASE, Witness};
 
 /// What the witness asks of the server, and a log that outlives the server's process.
-const OPTIONS: [&str; 3] = [
+const OPTIONS: [&str; 5] = [
     "--performance-schema=ON",
     "--performance-schema-instrument=wait/lock/metadata/sql/mdl=ON",
+    "--performance-schema-instrument=statement/%=ON",
+    "--performance-schema-consumer-events-statements-current=ON",
     "--innodb-flush-log-at-trx-commit=2",
 ];
 /// The most connections of a server, as the rig starts it.

@@ -6,7 +6,7 @@ use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
 use redlatch::ffi::{Border, Member, Op, Request, Rule};
-use redlatch::{Client, Error};
+use redlatch::{Client, Error, LostReason};
 use redlatch_tests::{Mariadb, Proxy, Sql, ms, secs};
 
 use crate::player::{Next, Player};
@@ -241,6 +241,8 @@ impl<'a> Scene<'a> {
                     Strike::Nothing => !matches!(error, Error::Cancelled),
                     _ => self.cell.trouble.spares && matches!(error, Error::Lost(_)),
                 };
+                // The client has seen that the machine did not run it.
+                let is_wrong = is_wrong && !matches!(error, Error::Lost(loss) if loss.reason == LostReason::Paused);
                 if is_wrong {
                     wrong.push(format!("without any reason: {error}"));
                 }
