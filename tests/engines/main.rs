@@ -10,6 +10,7 @@ use redlatch_tests::{Mariadb, PATIENCE};
 mod bad_input;
 mod barging;
 mod cancelling;
+mod crossings;
 mod faults;
 mod groups;
 mod handing_on;

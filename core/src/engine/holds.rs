@@ -343,6 +343,11 @@ impl Holds {
         if self.scopes.is_empty() { None } else { self.scopes.remove(&number) }
     }
 
+    /// Tells whether the watchdog renews what the owner has by this claim.
+    pub fn is_renewed(&self, claim: &Claim) -> bool {
+        self.of(claim).is_some_and(Owned::is_renewed)
+    }
+
     /// Tells whether an extension may let a hold end sooner than before: its owner has no other hold, by any kind, and the
     /// watchdog does not renew it.
     pub fn may_shorten(&self, claim: &Claim) -> bool {

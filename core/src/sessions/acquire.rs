@@ -91,9 +91,9 @@ impl Waiter {
     /// Goes back to its place in the line, because another owner has the lock that was on its way.
     pub fn rejoin(self) {
         let sessions = self.caller.sessions.clone();
-        let cancelled = sessions.work(|state| state.rejoin(self, Instant::now()));
-        if let Some(waiter) = cancelled {
-            waiter.answer(Err(Error::Cancelled));
+        let answered = sessions.work(|state| state.rejoin(self, Instant::now()));
+        if let Some((waiter, answer)) = answered {
+            waiter.answer(answer);
         }
     }
 
@@ -158,11 +158,16 @@ impl State {
         Some(self.grant(waiter, key, bond, 0, now))
     }
 
-    /// A waiter whose lock another owner has taken goes back to its place. `Some`: it was cancelled meanwhile.
-    fn rejoin(&mut self, waiter: Waiter, now: Instant) -> Option<Waiter> {
+    /// A waiter whose lock another owner has taken goes back to its place. `Some`: it has its answer already.
+    fn rejoin(&mut self, waiter: Waiter, now: Instant) -> Option<(Waiter, Result<Answer>)> {
         let Some(key) = self.waits.get(&waiter.caller.ticket).cloned().filter(|_| !self.closed) else {
-            return Some(waiter);
+            return Some((waiter, Err(Error::Cancelled)));
         };
+        // Another thread of its owner may have got the lock meanwhile.
+        if self.grips.holder(&key) == Some(waiter.claim.owner) {
+            self.waits.remove(&waiter.caller.ticket);
+            return self.enter(waiter, &key, now);
+        }
         self.grips.join(&key, waiter.into_place(now), now);
         self.poke_if_due(&key, now);
         None

@@ -61,6 +61,16 @@ impl Bonds {
         true
     }
 
+    /// The time for which the server keeps a session without a sign of life.
+    pub fn lease(&self) -> Duration {
+        self.lease
+    }
+
+    /// The keys of a bond's grips.
+    pub fn keys(&self, bond: Bond) -> impl Iterator<Item = &Key> {
+        self.bonds.get(&bond).into_iter().flat_map(|state| &state.keys)
+    }
+
     pub fn remove(&mut self, bond: Bond, key: &Key) {
         if let Some(state) = self.bonds.get_mut(&bond) {
             state.keys.remove(key);

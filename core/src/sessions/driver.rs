@@ -48,6 +48,16 @@ pub enum Gone {
     Ended,
 }
 
+/// The outcome of an attempt to take a key away from another client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evicted {
+    /// No client had it.
+    Free,
+    Yes,
+    /// This client has it, or a call of this client is about to give it back.
+    Own,
+}
+
 /// The server's own words about a key.
 #[derive(Debug, Default)]
 pub struct Seen {
@@ -104,8 +114,8 @@ pub trait Driver: Send + Sync {
     fn renew(&self, bond: Bond);
     /// Looks who has the key; `fenced`: and at its latest token.
     fn look(&self, key: &Key, fenced: bool) -> Work<Result<Seen>>;
-    /// Takes the key away from another client. Tells whether one had it.
-    fn evict(&self, key: &Key) -> Work<Result<bool>>;
+    /// Takes the key away from another client.
+    fn evict(&self, key: &Key) -> Work<Result<Evicted>>;
     /// Asks the server for a sign of life.
     fn ping(&self) -> Work<Result<()>>;
     /// Ends a bond: the client believes in it no longer.

@@ -392,7 +392,8 @@ impl<W: Wish> Grips<W> {
     pub fn is_due(&mut self, key: &Key, now: Instant) -> bool {
         let step = self.grips.get_mut(key).map(|grip| (grip.step(now), grip.armed));
         match step {
-            Some((Step::Sleep(until), armed)) => until < armed,
+            // The timers of the task may be late: they do not count the time of a suspended machine.
+            Some((Step::Sleep(until), armed)) => until < armed || armed <= now,
             Some(_) => true,
             None => false,
         }
@@ -564,14 +565,14 @@ impl<W: Wish> Grips<W> {
         }
     }
 
-    /// The server could not draw tokens: the waiters that want one get that error, and the grip goes on.
-    pub fn not_fenced(&mut self, key: &Key) -> Vec<W> {
-        let Some(grip) = self.grips.get_mut(key) else { return Vec::new() };
+    /// The server has drawn no tokens. Gives the waiters that want one: those in the line, and those that have the lock already.
+    pub fn not_fenced(&mut self, key: &Key) -> (Vec<Place<W>>, Vec<Place<W>>) {
+        let Some(grip) = self.grips.get_mut(key) else { return (Vec::new(), Vec::new()) };
         grip.doing = None;
         let (fenced, others): (Vec<_>, Vec<_>) =
             grip.line.take_all_since(Instant::NEVER).into_iter().partition(|place| place.waiter.is_fenced());
         others.into_iter().for_each(|place| grip.line.join(place));
-        fenced.into_iter().chain(grip.more.drain(..)).map(|place| place.waiter).collect()
+        (fenced, grip.more.drain(..).collect())
     }
 
     /// The server has said whether the key is taken; `None`: it has not answered.

@@ -150,11 +150,21 @@ impl State {
             },
             Outcome::Gone(Gone::Ended) => self.grips.freed(key, now),
             Outcome::Fenced { first: Ok(first), count } => self.grips.fenced(key, first, count),
-            Outcome::Fenced { first: Err(error), .. } => {
-                for waiter in self.grips.not_fenced(key) {
-                    self.waits.remove(&waiter.caller.ticket);
-                    self.after.push(After::Grant(waiter, Err(error.clone())));
-                }
+            Outcome::Fenced { first: Err(error), .. } => self.not_fenced(key, &error, begun, now),
+        }
+    }
+
+    /// A call for tokens that began at `begun` has failed. If the session is over, the waiters wait on for another one.
+    fn not_fenced(&mut self, key: &Key, error: &Error, begun: Instant, now: Instant) {
+        let (waiting, more) = self.grips.not_fenced(key);
+        let is_over = self.grips.bond(key).is_none();
+        for (place, has_it) in
+            waiting.into_iter().map(|place| (place, false)).chain(more.into_iter().map(|place| (place, true)))
+        {
+            match is_over && self.waits_on(&place, error, begun, now) {
+                true if has_it && self.grips.holder(key) == Some(place.owner) => self.grips.join_more(key, place),
+                true => self.grips.join(key, place, now),
+                false => self.fail(place.waiter, error, now),
             }
         }
     }
@@ -184,19 +194,27 @@ impl State {
         let since = self.failing.entry(key.clone()).or_insert_with(|| (begun, error.clone())).0;
         self.failing.insert(key.clone(), (since, error.clone()));
         for place in self.grips.take_waiting_since(key, now) {
-            let waiter = &place.waiter;
-            let is_absent = !self.met && !waiter.caller.sessions.config.retries_absent;
-            let has_waited = now.saturating_duration_since(since.max(place.joined)) >= waiter.retry_for;
-            if error.is_for_now() && !is_absent && !has_waited {
-                self.grips.join(key, place, now);
-                continue;
+            match self.waits_on(&place, &error, since, now) {
+                true => self.grips.join(key, place, now),
+                false => self.fail(place.waiter, &error, now),
             }
-            let Place { waiter, .. } = place;
-            self.waits.remove(&waiter.caller.ticket);
-            let is_over = matches!(waiter.patience, Patience::Until(deadline) if deadline <= now);
-            let error = if is_over { waiter.unanswered(Some(error.clone())) } else { error.clone() };
-            self.after.push(After::Grant(waiter, Err(error)));
         }
+    }
+
+    /// Tells whether a waiter waits on behind calls that have failed since then.
+    fn waits_on(&self, place: &Place<Waiter>, error: &Error, since: Instant, now: Instant) -> bool {
+        let waiter = &place.waiter;
+        let is_absent = !self.met && !waiter.caller.sessions.config.retries_absent;
+        let has_waited = now.saturating_duration_since(since.max(place.joined)) >= waiter.retry_for;
+        error.is_for_now() && !is_absent && !has_waited
+    }
+
+    /// Ends the wait of a waiter with the error of a call.
+    fn fail(&mut self, waiter: Waiter, error: &Error, now: Instant) {
+        self.waits.remove(&waiter.caller.ticket);
+        let is_over = matches!(waiter.patience, Patience::Until(deadline) if deadline <= now);
+        let error = if is_over { waiter.unanswered(Some(error.clone())) } else { error.clone() };
+        self.after.push(After::Grant(waiter, Err(error)));
     }
 
     /// Ends the wait of a request. Gives it back if it waits.

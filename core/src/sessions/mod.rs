@@ -189,7 +189,10 @@ impl Sessions {
                 state.met = true;
                 state.bonds.opened(bond, sent);
             }
-            News::Answered { bond, sent } => state.bonds.answered(bond, sent),
+            News::Answered { bond, sent } => {
+                state.bonds.answered(bond, sent);
+                state.follow(bond, sent, Instant::now());
+            }
             News::Ended { bond, reason } => state.end_bond(bond, reason, Instant::now()),
         });
     }
@@ -328,6 +331,22 @@ impl State {
             let reason = if is_unanswered { LostReason::Partitioned } else { LostReason::Paused };
             self.end_bond(bond, reason, now);
             self.after.push(After::Drop(bond));
+        }
+    }
+
+    /// Has the holds of a bond last as long as it does, if the answer to its sign of life came late: the watchdog's next look may
+    /// come after their ends.
+    fn follow(&mut self, bond: Bond, sent: Instant, now: Instant) {
+        let watchdog = self.bonds.lease();
+        if now.saturating_duration_since(sent) < watchdog / 20 {
+            return;
+        }
+        let numbers = self.bonds.keys(bond).flat_map(|key| self.grips.holds(key));
+        let claims: Vec<_> = numbers.filter_map(|number| self.claim_of(number)).collect();
+        for claim in claims {
+            if self.holds.is_renewed(&claim) {
+                self.holds.lengthen(&claim, watchdog, sent, now);
+            }
         }
     }
 

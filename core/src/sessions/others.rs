@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
 use crate::base::clock::Instant;
@@ -11,11 +12,13 @@ use crate::request::error::{Error, LostReason, Result};
 use crate::request::owner::OwnerField;
 use crate::request::{Answer, Done, Look, Request};
 use crate::sessions::Sessions;
-use crate::sessions::driver::Key;
+use crate::sessions::driver::{Evicted, Key};
 use crate::sessions::waiter::{Caller, Limits};
 
 /// The pause before a call that has failed is repeated.
 const PAUSE: Duration = Duration::from_millis(50);
+/// The pause until a lock that this client has has an owner, or is the server's again.
+const AN_OWNER: Duration = Duration::from_millis(2);
 
 impl Sessions {
     /// Runs an operation on the I/O thread to its end: no caller can cancel it.
@@ -92,33 +95,43 @@ impl Sessions {
         self.kind(request.kind)?;
         let name = self.config.full_name(request.name);
         let key = self.key(limits, &name).await?;
-        let (told, freed) = tokio::sync::oneshot::channel();
-        let mut told = Some(told);
-        // A lock of this client goes back alone: its session has other locks.
-        let is_own = self.work(|state| {
+        let end = Instant::now() + limits.whole();
+        loop {
+            if let Some(freed) = self.free_own(limits, &key) {
+                return freed.await.unwrap_or_else(|_| Err(self.cancelled_error()));
+            }
+            match self.repeat(limits, || self.driver.evict(&key)).await? {
+                Evicted::Free => return Ok(Answer::done(0)),
+                Evicted::Yes => return Ok(Answer::done(1)),
+                // It is on its way to an owner, or back to the server.
+                Evicted::Own if Instant::now() < end => sleep(AN_OWNER).await,
+                Evicted::Own => return Err(Error::unavailable(self.config.server(), "is silent", true)),
+            }
+        }
+    }
+
+    /// Frees the lock if an owner of this client has it. It goes back alone: its session has other locks.
+    fn free_own(self: &Arc<Self>, limits: Limits, key: &Key) -> Option<oneshot::Receiver<Result<Answer>>> {
+        let (told, freed) = oneshot::channel();
+        self.work(|state| {
             let now = Instant::now();
             let mut claims: Vec<_> =
-                state.grips.holds(&key).iter().filter_map(|hold| state.holds.claim_of(*hold)).collect();
+                state.grips.holds(key).iter().filter_map(|hold| state.holds.claim_of(*hold)).collect();
             claims.dedup();
-            let is_held = !claims.is_empty();
+            if claims.is_empty() {
+                return None;
+            }
             for claim in claims {
                 state.holds.force(&claim.name, true);
                 state.holds.lost(&claim, LostReason::Deleted, now);
             }
-            if is_held && let Some(told) = told.take() {
-                let done: Done = Box::new(move |answer| drop(told.send(answer)));
-                let mut caller = Caller::new(&self, 0, limits.whole(), done);
-                caller.number = 1;
-                state.releases.entry(key.clone()).or_default().push(caller);
-                state.poke(&key);
-            }
-            is_held
-        });
-        if is_own {
-            return freed.await.unwrap_or_else(|_| Err(self.cancelled_error()));
-        }
-        let had = self.repeat(limits, || self.driver.evict(&key)).await?;
-        Ok(Answer::done(i64::from(had)))
+            let done: Done = Box::new(move |answer| drop(told.send(answer)));
+            let mut caller = Caller::new(self, 0, limits.whole(), done);
+            caller.number = 1;
+            state.releases.entry(key.clone()).or_default().push(caller);
+            state.poke(key);
+            Some(freed)
+        })
     }
 
     /// Lets a hold last for the request's lease from now on. The client itself keeps that lease: no server is asked.

@@ -350,8 +350,9 @@ impl World {
     }
 
     fn refuse_tokens(&mut self, at: usize) {
-        for waiter in self.clients[at].grips.not_fenced(&self.key) {
-            self.clients[at].waiting.remove(&waiter.id).expect("each waiter is answered once");
+        let (waiting, more) = self.clients[at].grips.not_fenced(&self.key);
+        for place in waiting.into_iter().chain(more) {
+            self.clients[at].waiting.remove(&place.id).expect("each waiter is answered once");
         }
     }
 

@@ -33,12 +33,16 @@ pub enum Failure {
 
 /// The first row of an answer.
 #[derive(Debug)]
-pub struct Row(Vec<Option<Vec<u8>>>);
+pub struct Row {
+    values: Vec<Option<Vec<u8>>>,
+    /// The number that a statement without rows has made; 0: none.
+    pub made: u64,
+}
 
 impl Row {
     /// The number in a column; `None`: `NULL`, or no number.
     pub fn number(&self, at: usize) -> Option<i64> {
-        std::str::from_utf8(self.0.get(at)?.as_deref()?).ok()?.parse().ok()
+        std::str::from_utf8(self.values.get(at)?.as_deref()?).ok()?.parse().ok()
     }
 }
 
@@ -63,9 +67,9 @@ pub struct Connection {
 struct State {
     /// It is kept for waiting in the server's queue.
     reserved: bool,
-    /// The key for which it stands in the server's queue.
-    standing: Option<Key>,
     locks: BTreeSet<Key>,
+    /// The number of statements without an answer.
+    unanswered: usize,
     /// The time at which the oldest statement without an answer was handed over.
     waits_since: Option<Instant>,
 }
@@ -96,7 +100,11 @@ impl Connection {
     /// sending.
     pub async fn ask(&self, statement: String, limit: Duration) -> Came {
         let (answer, answered) = oneshot::channel();
-        self.state().waits_since.get_or_insert_with(Instant::now);
+        {
+            let mut state = self.state();
+            state.unanswered += 1;
+            state.waits_since.get_or_insert_with(Instant::now);
+        }
         let _ = self.jobs.send(Job::Ask { statement, limit, answer });
         answered
             .await
@@ -131,19 +139,11 @@ impl Connection {
     /// Tells whether it may wait in the server's queue: it has no lock, and no statement is under way.
     pub fn is_idle(&self) -> bool {
         let state = self.state();
-        !state.reserved && state.locks.is_empty() && state.waits_since.is_none()
+        !state.reserved && state.locks.is_empty() && state.unanswered == 0
     }
 
     pub fn is_stuck(&self, time: Duration) -> bool {
         self.state().waits_since.is_some_and(|since| since.elapsed() > time)
-    }
-
-    pub fn stand(&self, key: Option<Key>) {
-        self.state().standing = key;
-    }
-
-    pub fn stands_for(&self, key: &Key) -> bool {
-        self.state().standing.as_ref() == Some(key)
     }
 
     pub fn add(&self, key: &Key) {
@@ -269,10 +269,17 @@ impl Task {
             return Err(std::io::Error::other(Refusal::new(content).message));
         };
         if let Some(whole) = asked.answer.add(content)? {
-            let Asked { sent, to, .. } = self.asked.pop_front().expect("it is the front");
-            let row = whole.map(|rows| (Row(rows.into_iter().next().unwrap_or_default()), sent));
-            self.state.lock().expect("nothing panics while it is held").waits_since =
-                self.asked.front().map(|asked| asked.sent);
+            let Asked { sent, to, answer, .. } = self.asked.pop_front().expect("it is the front");
+            let row = whole.map(|rows| {
+                let values = rows.into_iter().next().unwrap_or_default();
+                (Row { values, made: answer.made }, sent)
+            });
+            let mut state = self.state.lock().expect("nothing panics while it is held");
+            state.unanswered -= 1;
+            // Statements may have been handed over that were not sent yet.
+            let next = self.asked.front().map(|asked| asked.sent);
+            state.waits_since = next.or_else(|| (state.unanswered > 0).then(Instant::now));
+            drop(state);
             let _ = to.send(row.map_err(Failure::Refused));
         }
         Ok(())

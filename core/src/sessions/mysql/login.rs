@@ -1,6 +1,7 @@
 //! The login: the server's greeting, TLS, and the proof of the password. The crate `mysql_common` makes the proofs.
 
 use std::io::{Error, ErrorKind};
+use std::panic::catch_unwind;
 
 use mysql_common::crypto::encrypt;
 use mysql_common::scramble::{scramble_native, scramble_sha256};
@@ -170,7 +171,12 @@ async fn settle(wire: &mut Wire, password: &[u8], mut nonce: Vec<u8>, mut plugin
             [1, key @ ..] if plugin == "caching_sha2_password" && !wire.is_secured() => {
                 let hidden: Vec<u8> =
                     password.iter().chain([&0]).zip(nonce.iter().cycle()).map(|(byte, mask)| byte ^ mask).collect();
-                let sealed = encrypt(&hidden, key);
+                // The crate panics at a key that is none, and at a password that is longer than the key.
+                let sealed = catch_unwind(|| encrypt(&hidden, key)).map_err(|_| {
+                    Failed::Unsuited(
+                        "gives a key by which the password cannot be sent; use mysqls:// or another server".into(),
+                    )
+                })?;
                 wire.send(next, &sealed).await?;
             }
             _ => return Err(Error::new(ErrorKind::InvalidData, "the server speaks another protocol").into()),

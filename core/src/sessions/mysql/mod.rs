@@ -1,19 +1,20 @@
 //! MySQL and MariaDB: a lock is one of the server's own, `GET_LOCK`, so it excludes every other client that uses these. A
 //! bond is a connection, whose `wait_timeout` is the lease.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use tokio::sync::Mutex as AsyncMutex;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use crate::base::clock::Instant;
 use crate::base::tasks::{self, Work, boxed};
 use crate::config::Config;
 use crate::engine::traits::{PLAIN, Traits};
 use crate::request::error::{Error, LostReason, Result};
-use crate::sessions::driver::{Bond, Driver, Gone, Grip, Hear, Key, News, Seen, Took};
+use crate::sessions::driver::{Bond, Driver, Evicted, Gone, Grip, Hear, Key, News, Seen, Took};
 use crate::sessions::mysql::connection::{Connection, Failure, Row};
 use crate::sessions::mysql::names::{Flavour, literal};
 
@@ -60,8 +61,9 @@ pub struct Shared {
     flavour: OnceLock<Flavour>,
     hear: OnceLock<Hear>,
     pool: Mutex<Pool>,
-    /// One connection is opened at a time: the next caller may find that it needs no other.
-    opening: AsyncMutex<()>,
+    /// One connection is opened at a time: the next caller may find that it needs no other. It has the begin and the error of
+    /// the last one that did not come about.
+    opening: AsyncMutex<Option<(Instant, Error)>>,
 }
 
 #[derive(Default)]
@@ -70,9 +72,30 @@ struct Pool {
     /// The connections that are reserved to wait, but for those that are open.
     to_open: usize,
     last: Bond,
+    /// The waits in the server's queue, and those that are about to be.
+    stands: HashMap<Key, Arc<Stand>>,
     /// The locks that mark sessions which have ended for this client, and may still live at the server.
     ghosts: BTreeSet<String>,
     is_closed: bool,
+}
+
+/// One wait in the server's queue.
+#[derive(Default)]
+struct Stand {
+    /// No waiter of the client wants it any more.
+    is_left: AtomicBool,
+    /// The connection that waits, as long as it does.
+    waiting: Mutex<Option<Arc<Connection>>>,
+}
+
+impl Stand {
+    fn set_waiting(&self, on: Option<Arc<Connection>>) {
+        *self.waiting.lock().expect("nothing panics while it is held") = on;
+    }
+
+    fn waiting(&self) -> Option<Arc<Connection>> {
+        self.waiting.lock().expect("nothing panics while it is held").clone()
+    }
 }
 
 impl Mysql {
@@ -113,15 +136,28 @@ impl Shared {
         if let Some(carrier) = self.ready() {
             return Ok(carrier);
         }
-        let _one_by_one = self.opening.lock().await;
-        match self.ready() {
-            Some(carrier) => Ok(carrier),
-            None => match self.open(false).await {
-                // Beside a connection that hangs a new one may not come about either; the old one may answer yet.
-                Err(error) => self.any().ok_or(error),
-                opened => opened,
-            },
+        let opened = self.open_one(false).await;
+        // Beside a connection that hangs a new one may not come about either; the old one may answer yet.
+        opened.or_else(|error| self.any().ok_or(error))
+    }
+
+    /// Opens a connection behind the callers that came before. Without `reserved` it may be one that answers by then.
+    async fn open_one(self: &Arc<Self>, reserved: bool) -> Result<Arc<Connection>> {
+        let came = Instant::now();
+        let mut failed = self.opening.lock().await;
+        if !reserved && let Some(carrier) = self.ready() {
+            return Ok(carrier);
         }
+        // Its own attempt would end like one that began after it came, and the callers behind it would hear of theirs even later.
+        if let Some((begun, error)) = &*failed
+            && *begun >= came
+        {
+            return Err(error.clone());
+        }
+        let begun = Instant::now();
+        let opened = self.open(reserved).await;
+        *failed = opened.as_ref().err().map(|error| (begun, error.clone()));
+        opened
     }
 
     /// The first connection that answers.
@@ -221,17 +257,37 @@ impl Shared {
         }
     }
 
+    /// Asks for a sign of life. The end of a wait may hit it: then it is asked for again.
+    async fn sign(&self, on: &Connection) -> std::result::Result<Instant, Failure> {
+        let mut came = self.ask(on, "1", self.limit(on)).await;
+        for _ in 0..3 {
+            match &came {
+                Err(Failure::Refused(refusal)) if refusal.code == INTERRUPTED => {}
+                _ => break,
+            }
+            came = self.ask(on, "1", self.limit(on)).await;
+        }
+        came.map(|(_, sent)| sent)
+    }
+
     async fn take(self: Arc<Self>, key: Key) -> Took {
         let on = match self.carrier().await {
             Ok(on) => on,
             Err(error) => return Took::Failed(error),
         };
         let what = format!("GET_LOCK({},0)", literal(&key));
-        self.got(&on, &key, self.ask(&on, &what, self.limit(&on)).await)
+        let begun = Instant::now();
+        self.got(&on, &key, begun, self.ask(&on, &what, self.limit(&on)).await)
     }
 
-    /// The outcome of a `GET_LOCK`.
-    fn got(&self, on: &Connection, key: &Key, came: std::result::Result<(Row, Instant), Failure>) -> Took {
+    /// The outcome of a `GET_LOCK` that began at `begun`.
+    fn got(
+        &self,
+        on: &Connection,
+        key: &Key,
+        begun: Instant,
+        came: std::result::Result<(Row, Instant), Failure>,
+    ) -> Took {
         match came {
             Ok((row, _)) if row.number(1) == Some(1) => {
                 on.add(key);
@@ -244,21 +300,24 @@ impl Shared {
                     && ([INTERRUPTED, DEADLOCK, LOCK_DEADLOCK].contains(&refusal.code)
                         || TOO_LONG.contains(&refusal.code))
                 {
-                    return Took::Busy { sent: Instant::now() };
+                    return Took::Busy { sent: begun };
                 }
                 Took::Failed(self.error(&format!("to lock `{key}`"), failure))
             }
         }
     }
 
-    async fn stand(self: Arc<Self>, key: Key, free: Option<Arc<Connection>>) -> Took {
+    async fn stand(self: Arc<Self>, key: Key, free: Option<Arc<Connection>>, stand: Arc<Stand>) -> Took {
+        let took = self.clone().wait_in_queue(&key, free, &stand).await;
+        self.pool().stands.remove(&key);
+        took
+    }
+
+    async fn wait_in_queue(self: Arc<Self>, key: &Key, free: Option<Arc<Connection>>, stand: &Stand) -> Took {
         let on = match free {
             Some(on) => on,
             None => {
-                let opened = {
-                    let _one_by_one = self.opening.lock().await;
-                    self.open(true).await
-                };
+                let opened = self.open_one(true).await;
                 self.pool().to_open -= 1;
                 match opened {
                     Ok(on) => on,
@@ -268,39 +327,45 @@ impl Shared {
                 }
             }
         };
-        on.stand(Some(key.clone()));
+        if stand.is_left.load(SeqCst) {
+            on.reserve(false);
+            return Took::NoRoom;
+        }
+        stand.set_waiting(Some(on.clone()));
         let longest = (self.config.watchdog / 3).clamp(Duration::from_secs(1), LONGEST_WAIT).as_secs();
         let limit = Duration::from_secs(longest) + self.config.response_timeout;
-        let what = format!("GET_LOCK({},{longest})", literal(&key));
+        let what = format!("GET_LOCK({},{longest})", literal(key));
+        let begun = Instant::now();
         let waited = self.ask(&on, &what, limit).await;
-        on.stand(None);
-        let mut took = self.got(&on, &key, waited);
-        if matches!(took, Took::Yes { .. }) {
-            // The answer to a wait does not say when it was given: only a later sign of life counts. The end of the wait
-            // may still hit this one.
-            for _ in 0..2 {
-                took = match self.ask(&on, "1", self.limit(&on)).await {
-                    Ok(_) => Took::Yes { bond: on.bond },
-                    Err(failure) => Took::Failed(self.error(&format!("to lock `{key}`"), failure)),
-                };
-                if matches!(took, Took::Yes { .. }) {
-                    break;
-                }
-            }
-            if let Took::Failed(_) = took {
-                on.stop();
-            }
+        stand.set_waiting(None);
+        let mut took = self.got(&on, key, begun, waited);
+        // The answer to a wait does not say when it was given: only a later sign of life counts.
+        if let Took::Yes { .. } = took
+            && let Err(failure) = self.sign(&on).await
+        {
+            on.stop();
+            took = Took::Failed(self.error(&format!("to lock `{key}`"), failure));
         }
         on.reserve(false);
         took
     }
 
-    async fn let_go(self: Arc<Self>, grip: Grip, again: bool) -> Gone {
+    async fn let_go(self: Arc<Self>, grip: Grip, mut again: bool) -> Gone {
         let Some(on) = self.find(grip.bond) else { return Gone::Ended };
         let key = literal(&grip.key);
         let again_too = if again { format!(",GET_LOCK({key},0)") } else { String::new() };
         on.remove(&grip.key);
-        match self.ask(&on, &format!("RELEASE_LOCK({key}){again_too}"), self.limit(&on)).await {
+        let mut came = self.ask(&on, &format!("RELEASE_LOCK({key}){again_too}"), self.limit(&on)).await;
+        // The end of a wait that this connection has behind it may hit the release.
+        for _ in 0..3 {
+            match &came {
+                Err(Failure::Refused(refusal)) if refusal.code == INTERRUPTED => {}
+                _ => break,
+            }
+            again = false;
+            came = self.ask(&on, &format!("RELEASE_LOCK({key})"), self.limit(&on)).await;
+        }
+        match came {
             Ok((row, _)) if again && row.number(2) == Some(1) => {
                 on.add(&grip.key);
                 Gone::Again
@@ -326,17 +391,14 @@ impl Shared {
             literal(key)
         );
         let limit = self.limit(&on);
+        // The answer itself has the number: another statement of this connection may come before the next one.
         match on.ask(draw, limit).await {
-            Ok(_) => {}
+            Ok((row, _)) => i64::try_from(row.made).map(|last| last - count + 1).map_err(|_| lost()),
             Err(Failure::Refused(refusal)) if refusal.code == NO_SUCH_TABLE || refusal.code == NO_DATABASE => {
-                return Err(self.no_fences(key, refusal.code));
+                Err(self.no_fences(key, refusal.code))
             }
-            Err(failure) => return Err(self.error(&what(), failure)),
+            Err(failure) => Err(self.error(&what(), failure)),
         }
-        let (row, _) =
-            self.ask(&on, "LAST_INSERT_ID()", limit).await.map_err(|failure| self.error(&what(), failure))?;
-        let last = row.number(1).ok_or_else(lost)?;
-        Ok(last - count + 1)
     }
 
     fn no_fences(&self, key: &str, code: u16) -> Error {
@@ -370,7 +432,7 @@ impl Shared {
         Ok(seen)
     }
 
-    async fn evict(self: Arc<Self>, key: Key) -> Result<bool> {
+    async fn evict(self: Arc<Self>, key: Key) -> Result<Evicted> {
         let on = self.carrier().await?;
         let what = format!("to take `{key}` from its holder");
         let limit = self.limit(&on);
@@ -379,10 +441,13 @@ impl Shared {
             Ok((row, _)) => Ok(row.number(1)),
             Err(failure) => Err(self.error(&what, failure)),
         };
-        let Some(holder_id) = holder(self.ask(&on, &used, limit).await)? else { return Ok(false) };
+        let Some(holder_id) = holder(self.ask(&on, &used, limit).await)? else { return Ok(Evicted::Free) };
+        if self.pool().connections.iter().any(|own| own.id as i64 == holder_id) {
+            return Ok(Evicted::Own);
+        }
         match on.ask(format!("KILL {holder_id}"), limit).await {
             Ok(_) => {}
-            Err(Failure::Refused(refusal)) if refusal.code == NO_SUCH_THREAD => return Ok(false),
+            Err(Failure::Refused(refusal)) if refusal.code == NO_SUCH_THREAD => return Ok(Evicted::Free),
             Err(Failure::Refused(refusal)) if refusal.code == NO_RIGHT_TO_KILL => {
                 return Err(Error::refused(
                     what.as_str(),
@@ -403,21 +468,22 @@ impl Shared {
             }
             sleep(ENDING).await;
         }
-        Ok(true)
+        Ok(Evicted::Yes)
     }
 
     /// Ends a wait in the server's queue.
-    async fn leave(self: Arc<Self>, key: Key) {
-        let standing = || self.pool().connections.iter().find(|other| other.stands_for(&key)).cloned();
-        while let Some(waiting) = standing() {
-            let Ok(on) = self.carrier().await else { return waiting.stop() };
-            // A statement that has just ended is not hit; the next one is, if it waits.
+    async fn leave(self: Arc<Self>, stand: Arc<Stand>) {
+        while stand.waiting().is_some() {
+            let carrier = self.carrier().await;
+            let Some(waiting) = stand.waiting() else { return };
+            let Ok(on) = carrier else { return waiting.stop() };
+            // A statement that has just ended is not hit; the next one is, and then its caller asks again.
             let killed = on.ask(format!("KILL QUERY {}", waiting.id), self.limit(&on)).await;
-            if let Err(Failure::Refused(_)) = killed {
+            if killed.is_err() && stand.waiting().is_some() {
                 return waiting.stop();
             }
             for _ in 0..10 {
-                if !waiting.stands_for(&key) {
+                if stand.waiting().is_none() {
                     return;
                 }
                 sleep(ENDING).await;
@@ -458,26 +524,32 @@ impl Driver for Mysql {
     }
 
     fn stand(&self, key: &Key) -> Option<Work<Took>> {
-        let free = {
+        let (free, stand) = {
             let mut pool = self.0.pool();
             let reserved = pool.connections.iter().filter(|connection| connection.is_reserved()).count() + pool.to_open;
             if reserved >= self.0.config.waiters {
                 return None;
             }
-            // The first one stays for statements that end at once.
-            let free = pool.connections.iter().skip(1).find(|connection| connection.is_idle()).cloned();
+            // The first one that does not wait stays for statements that end at once.
+            let mut carriers = pool.connections.iter().filter(|connection| !connection.is_reserved());
+            let free = carriers.by_ref().skip(1).find(|connection| connection.is_idle()).cloned();
             match &free {
                 Some(free) => free.reserve(true),
                 None if pool.connections.len() + pool.to_open > self.0.config.waiters => return None,
                 None => pool.to_open += 1,
             }
-            free
+            let stand = Arc::<Stand>::default();
+            pool.stands.insert(key.clone(), stand.clone());
+            (free, stand)
         };
-        Some(boxed(self.0.clone().stand(key.clone(), free)))
+        Some(boxed(self.0.clone().stand(key.clone(), free, stand)))
     }
 
     fn leave(&self, key: &Key) -> Work {
-        boxed(self.0.clone().leave(key.clone()))
+        let stand = self.0.pool().stands.get(key).cloned();
+        let Some(stand) = stand else { return boxed(std::future::ready(())) };
+        stand.is_left.store(true, SeqCst);
+        boxed(self.0.clone().leave(stand))
     }
 
     fn let_go(&self, grip: &Grip, again: bool) -> Work<Gone> {
@@ -494,7 +566,7 @@ impl Driver for Mysql {
             if let Some(on) = shared.find(bond)
                 && !on.is_reserved()
             {
-                let _ = shared.ask(&on, "1", shared.limit(&on)).await;
+                let _ = shared.sign(&on).await;
             }
         }));
     }
@@ -503,7 +575,7 @@ impl Driver for Mysql {
         boxed(self.0.clone().look(key.clone(), fenced))
     }
 
-    fn evict(&self, key: &Key) -> Work<Result<bool>> {
+    fn evict(&self, key: &Key) -> Work<Result<Evicted>> {
         boxed(self.0.clone().evict(key.clone()))
     }
 
@@ -511,7 +583,9 @@ impl Driver for Mysql {
         let shared = self.0.clone();
         boxed(async move {
             let on = shared.carrier().await?;
-            let came = shared.ask(&on, "1", shared.config.response_timeout).await;
+            // A connection with locks outlasts the caller's patience.
+            let silent = || Error::unavailable(shared.server(), "is silent", true);
+            let came = timeout(shared.config.response_timeout, shared.sign(&on)).await.map_err(|_| silent())?;
             came.map(drop).map_err(|failure| shared.error("a sign of life", failure))
         })
     }

@@ -23,14 +23,16 @@ impl Flavour {
     /// The key of a name. Of a name that the server does not take it is the beginning with a hash of the whole.
     pub fn key(self, name: &str) -> Key {
         let folded = match self {
-            Flavour::Mysql => name.to_lowercase(),
+            // Each letter by itself, as the server does it: a last sigma is no other letter.
+            Flavour::Mysql => name.chars().flat_map(char::to_lowercase).collect(),
             Flavour::Mariadb => name.to_owned(),
         };
         let fits = match self {
             Flavour::Mysql => folded.chars().count() <= 64 && folded.chars().all(|letter| letter <= '\u{ffff}'),
             Flavour::Mariadb => folded.len() <= 192,
         };
-        if fits {
+        // A server may take a zero for the end of the name.
+        if fits && !folded.contains('\0') {
             return folded.into();
         }
         let room = match self {
@@ -38,7 +40,7 @@ impl Flavour {
             Flavour::Mariadb => 192 - DIGITS - 1,
         };
         let mut beginning = String::new();
-        for letter in folded.chars().filter(|letter| *letter <= '\u{ffff}') {
+        for letter in folded.chars().filter(|letter| *letter <= '\u{ffff}' && *letter != '\0') {
             let length = match self {
                 Flavour::Mysql => beginning.chars().count() + 1,
                 Flavour::Mariadb => beginning.len() + letter.len_utf8(),

@@ -16,7 +16,7 @@ use crate::sessions::mysql::connection::Connection;
 use crate::sessions::mysql::login::{self, Failed};
 use crate::sessions::mysql::names::{Flavour, literal};
 use crate::sessions::mysql::wire::{Answer, Refusal, Rows, Stream, Wire};
-use crate::sessions::mysql::{ENDING, NO_SUCH_THREAD, Shared};
+use crate::sessions::mysql::{ENDING, NO_RIGHT_TO_KILL, NO_SUCH_THREAD, Shared};
 
 /// The server has no room for one more connection, or begins to end.
 const FOR_NOW: [u16; 4] = [1040, 1203, 1226, 1053];
@@ -148,6 +148,8 @@ async fn end_ghost(wire: &mut Wire, tag: &str) -> std::result::Result<(), Failed
         match query(wire, &format!("KILL {id}")).await {
             Ok(_) => {}
             Err(Failed::Refused(refusal)) if refusal.code == NO_SUCH_THREAD => {}
+            // The client has another user now. The server ends that session by itself, and keeps its locks from others until then.
+            Err(Failed::Refused(refusal)) if refusal.code == NO_RIGHT_TO_KILL => return Ok(()),
             Err(failed) => return Err(failed),
         }
         sleep(ENDING).await;

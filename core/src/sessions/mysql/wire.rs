@@ -197,6 +197,8 @@ pub struct Answer {
     /// The packets that mark the end of the columns and of the rows.
     ends: u8,
     rows: Rows,
+    /// The number that a statement without rows has made (`LAST_INSERT_ID(…)`); 0: none.
+    pub made: u64,
 }
 
 impl Answer {
@@ -206,7 +208,12 @@ impl Answer {
         let is_end = first == Some(0xfe) && content.len() < 9;
         match (self.columns, first) {
             (_, Some(0xff)) => Ok(Some(Err(Refusal::new(content)))),
-            (None, Some(0)) => Ok(Some(Ok(Rows::new()))),
+            (None, Some(0)) => {
+                let mut parts = Parts(&content[1..]);
+                let _changed = parts.length()?;
+                self.made = parts.length()?.unwrap_or_default();
+                Ok(Some(Ok(Rows::new())))
+            }
             (None, _) => {
                 self.columns = Parts(content).length()?;
                 Ok(None)
@@ -242,6 +249,14 @@ mod tests {
         }
         let rows = answer.add(&end).expect("it is well formed").expect("whole").expect("no refusal");
         assert_eq!(rows, [[Some(b"42".to_vec()), None], [Some(b"n".to_vec()), Some(Vec::new())]]);
+    }
+
+    #[test]
+    fn an_answer_without_rows_has_the_number_that_the_statement_has_made() {
+        let mut answer = Answer::default();
+        let done = answer.add(b"\x00\x02\xfc\x39\x30\x02\x00\x00\x00").expect("it is well formed");
+        assert!(matches!(done, Some(Ok(rows)) if rows.is_empty()));
+        assert_eq!(answer.made, 12_345);
     }
 
     #[test]
