@@ -191,8 +191,8 @@ class BaseClient(
         Open connections stay as they are, and every new connection uses these. Holds and waits go on. No call goes to
         Redis: a wrong password raises RefusedError (`WRONGPASS`) in the first call that needs a new connection.
 
-        Raises ConfigError for a password or a user that cannot be one, for a user without a password, and for a password
-        without a user of MySQL or MariaDB, which have no default user.
+        Raises ConfigError for a password or a user that cannot be one, for a user without a password, and for a
+        password without a user of MySQL or MariaDB, which have no default user.
         """
         name = None if username is None else checked_text("username", username)
         self._native.set_credentials(checked_text("password", password), name)
