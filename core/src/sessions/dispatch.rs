@@ -168,6 +168,10 @@ fn plainly(sessions: &Arc<Sessions>, done: Done) -> Done {
 /// Begins a request. `Some`: it has its answer already, for `done`.
 fn begin(sessions: &Arc<Sessions>, ticket: u64, request: Request, done: Done) -> Option<(Done, Result<Answer>)> {
     let limits = Limits::of(sessions, &request);
+    if let Some(counting) = sessions.permits(&request) {
+        sessions.spawn(ticket, limits, done, sessions.clone().repeated(limits, counting));
+        return None;
+    }
     match request.op {
         Op::Acquire => return acquire::begin(sessions, ticket, &request, done),
         Op::Release => return release::begin(sessions, ticket, &request, done),

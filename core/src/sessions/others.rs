@@ -6,10 +6,12 @@ use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
 use crate::base::clock::Instant;
+use crate::base::tasks::Work;
 use crate::engine::claim::Claim;
+use crate::engine::traits::{Queue, Traits};
 use crate::request::error::{Error, LostReason, Result};
 use crate::request::owner::OwnerField;
-use crate::request::{Answer, Done, Look, Request};
+use crate::request::{Answer, Done, Look, Op, Request};
 use crate::sessions::Sessions;
 use crate::sessions::driver::Key;
 use crate::sessions::waiter::{Caller, Limits};
@@ -47,13 +49,28 @@ impl Sessions {
         }
     }
 
+    /// The operation of a request on all permits of a name; `None`: it is another one.
+    pub fn permits(self: &Arc<Self>, request: &Request) -> Option<impl Fn() -> Work<Result<Answer>> + Send + use<>> {
+        let traits =
+            self.kind(request.kind).ok().filter(|traits| traits.queue == Queue::Alone && request.op != Op::Acquire)?;
+        let name = self.config.full_name(request.name.clone());
+        let number = request.numbers.first().copied().unwrap_or_default();
+        let (sessions, op) = (self.clone(), request.op);
+        drop(self.driver.permits(op, traits, &name, number)?);
+        Some(move || sessions.driver.permits(op, traits, &name, number).expect("the driver has it"))
+    }
+
+    pub async fn repeated(self: Arc<Self>, limits: Limits, call: impl Fn() -> Work<Result<Answer>>) -> Result<Answer> {
+        self.repeat(limits, call).await
+    }
+
     fn is_met(&self) -> bool {
         self.lock().met
     }
 
-    async fn key(&self, limits: Limits, name: &str) -> Result<Key> {
+    async fn key(&self, limits: Limits, kind: &Traits, name: &str, owner: i64) -> Result<Key> {
         self.repeat(limits, || self.driver.meet()).await?;
-        self.driver.key(name).ok_or(Error::Cancelled)
+        self.driver.key(kind, name, owner).ok_or(Error::Cancelled)
     }
 
     pub async fn ping(self: Arc<Self>, limits: Limits) -> Result<Answer> {
@@ -63,7 +80,7 @@ impl Sessions {
     pub async fn inspect(self: Arc<Self>, limits: Limits, request: Request) -> Result<Answer> {
         let traits = self.kind(request.kind)?;
         let claim = Claim::new(traits.name, self.config.full_name(request.name), request.owner);
-        let key = self.key(limits, &claim.name).await?;
+        let key = self.key(limits, traits, &claim.name, claim.owner).await?;
         let seen = self.repeat(limits, || self.driver.look(&key, traits.fenced)).await?;
         let (count, left) = self.work(|state| {
             let now = Instant::now();
@@ -89,9 +106,9 @@ impl Sessions {
     }
 
     pub async fn force_release(self: Arc<Self>, limits: Limits, request: Request) -> Result<Answer> {
-        self.kind(request.kind)?;
+        let traits = self.kind(request.kind)?;
         let name = self.config.full_name(request.name);
-        let key = self.key(limits, &name).await?;
+        let key = self.key(limits, traits, &name, request.owner).await?;
         let (told, freed) = tokio::sync::oneshot::channel();
         let mut told = Some(told);
         // A lock of this client goes back alone: its session has other locks.

@@ -17,13 +17,14 @@ use crate::sessions::{After, Sessions};
 /// Begins a release. `Some`: it has its answer already, for the caller's `done`.
 pub fn begin(sessions: &Arc<Sessions>, ticket: u64, request: &Request, done: Done) -> Option<(Done, Result<Answer>)> {
     let limit = Limits::of(sessions, request).whole();
-    let claim = match sessions.kind(request.kind) {
-        Ok(traits) => Claim::new(traits.name, sessions.config.full_name(request.name.clone()), request.owner),
+    let traits = match sessions.kind(request.kind) {
+        Ok(traits) => traits,
         Err(error) => return Some((done, Err(error))),
     };
+    let claim = Claim::new(traits.name, sessions.config.full_name(request.name.clone()), request.owner);
     let not_held =
         || Error::NotHeld { lock: claim.name.to_string(), owner: OwnerField(&sessions.uuid, claim.owner).to_string() };
-    let Some(key) = sessions.driver.key(&claim.name) else { return Some((done, Err(not_held()))) };
+    let Some(key) = sessions.driver.key(traits, &claim.name, claim.owner) else { return Some((done, Err(not_held()))) };
     let mut caller = Some(Caller::new(sessions, ticket, limit, done));
     let mut released = None;
     let answer = sessions.work(|state| {
@@ -44,7 +45,8 @@ pub fn begin(sessions: &Arc<Sessions>, ticket: u64, request: &Request, done: Don
         };
         state.holds.released(&claim, number, leave == 0, now);
         released = Some(leave);
-        state.keys.remove(&number);
+        // Its owner may have taken it by the key of another kind.
+        let key = state.keys.remove(&number).unwrap_or(key);
         if !state.grips.let_go(&key, number) {
             return Some(Ok(Answer::done(leave.into())));
         }

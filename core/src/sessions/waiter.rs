@@ -11,7 +11,7 @@ use crate::base::scope::Scope;
 use crate::config::LONGEST;
 use crate::engine::claim::Claim;
 use crate::engine::reports;
-use crate::engine::traits::Traits;
+use crate::engine::traits::{Queue, Traits};
 use crate::request::error::{Error, Result};
 use crate::request::names::without;
 use crate::request::owner::OwnerField;
@@ -128,6 +128,10 @@ impl Wish for Waiter {
 
     fn is_fenced(&self) -> bool {
         self.traits.fenced
+    }
+
+    fn is_alone(&self) -> bool {
+        self.traits.queue == Queue::Alone
     }
 }
 

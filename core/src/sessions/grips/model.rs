@@ -30,6 +30,10 @@ impl Wish for Want {
     fn is_fenced(&self) -> bool {
         self.fenced
     }
+
+    fn is_alone(&self) -> bool {
+        false
+    }
 }
 
 /// A call under way.
@@ -63,9 +67,9 @@ struct World {
 }
 
 impl World {
-    fn new(turn: Duration) -> Self {
+    fn new(turn: Duration, stands_at_once: bool) -> Self {
         let client = |_| Client {
-            grips: Grips::new(turn),
+            grips: Grips::new(turn).standing_at_once(stands_at_once),
             call: None,
             looks: false,
             waiting: BTreeMap::new(),
@@ -234,7 +238,7 @@ impl World {
             Call::Fence { count, .. } => {
                 let first = self.tokens + 1;
                 self.tokens += count;
-                client.grips.fenced(&key, first, count);
+                client.grips.fenced(&key, first..first + count);
             }
         }
     }
@@ -289,8 +293,8 @@ impl World {
     }
 }
 
-fn play(turn: u64, steps: &[(u8, u8, u8)]) {
-    let mut world = World::new(Duration::from_millis(turn));
+fn play(turn: u64, stands_at_once: bool, steps: &[(u8, u8, u8)]) {
+    let mut world = World::new(Duration::from_millis(turn), stands_at_once);
     for &(step, pick, more) in steps {
         let at = usize::from(pick) % CLIENTS;
         match step % 20 {
@@ -319,14 +323,22 @@ proptest! {
         turn in prop::sample::select(&[0u64, 2, 20][..]),
         steps in prop::collection::vec(any::<(u8, u8, u8)>(), 1..150),
     ) {
-        play(turn, &steps);
+        play(turn, false, &steps);
+    }
+
+    #[test]
+    fn waiters_that_stand_in_the_servers_queue_at_once_are_served_as_well(
+        turn in prop::sample::select(&[0u64, 2, 20][..]),
+        steps in prop::collection::vec(any::<(u8, u8, u8)>(), 1..150),
+    ) {
+        play(turn, true, &steps);
     }
 }
 
 /// The time of a turn is the bound of a chain inside one process.
 #[test]
 fn after_its_turn_a_client_gives_the_grip_back_even_if_its_own_owners_wait() {
-    let mut world = World::new(Duration::from_millis(2));
+    let mut world = World::new(Duration::from_millis(2), false);
     for owner in 0..200 {
         world.join(0, owner, false, None, false);
     }
@@ -349,7 +361,7 @@ fn after_its_turn_a_client_gives_the_grip_back_even_if_its_own_owners_wait() {
 /// R3: the place in the server's queue is the line's.
 #[test]
 fn a_head_that_gives_up_leaves_the_place_in_the_servers_queue_to_the_next() {
-    let mut world = World::new(Duration::from_millis(2));
+    let mut world = World::new(Duration::from_millis(2), false);
     world.stranger();
     for owner in 0..2 {
         world.join(0, owner, false, None, false);
@@ -370,7 +382,7 @@ fn a_head_that_gives_up_leaves_the_place_in_the_servers_queue_to_the_next() {
 /// A caller may try again before the task has taken its next step.
 #[test]
 fn each_try_without_a_wait_asks_the_server_and_does_not_stand_in_its_queue() {
-    let mut world = World::new(Duration::from_millis(2));
+    let mut world = World::new(Duration::from_millis(2), false);
     world.stranger();
     for owner in 0..2 {
         world.join(0, owner, true, None, false);

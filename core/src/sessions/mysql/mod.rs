@@ -13,7 +13,7 @@ use crate::base::tasks::{self, Work, boxed};
 use crate::config::Config;
 use crate::engine::traits::{PLAIN, Traits};
 use crate::request::error::{Error, LostReason, Result};
-use crate::sessions::driver::{Bond, Driver, Gone, Grip, Hear, Key, News, Seen, Took};
+use crate::sessions::driver::{Bond, Driver, Gone, Grip, Hear, Key, News, Range, Seen, Took};
 use crate::sessions::mysql::connection::{Connection, Failure, Row};
 use crate::sessions::mysql::names::{Flavour, literal};
 
@@ -190,7 +190,7 @@ impl Shared {
             on.stop();
             return Err(Failure::Ended(self.pooled()));
         }
-        self.tell(News::Answered { bond: on.bond, sent });
+        self.tell(News::Answered { bond: on.bond, sent, from: sent });
         Ok((row, sent))
     }
 
@@ -315,7 +315,7 @@ impl Shared {
         }
     }
 
-    async fn fence(self: Arc<Self>, grip: Grip, count: i64) -> Result<i64> {
+    async fn fence(self: Arc<Self>, grip: Grip, count: i64) -> Result<Range> {
         let key = &grip.key;
         let what = || format!("the fencing token of `{key}`");
         let lost = || Error::unavailable(self.server(), "has ended the session", false);
@@ -336,7 +336,7 @@ impl Shared {
         let (row, _) =
             self.ask(&on, "LAST_INSERT_ID()", limit).await.map_err(|failure| self.error(&what(), failure))?;
         let last = row.number(1).ok_or_else(lost)?;
-        Ok(last - count + 1)
+        Ok(last - count + 1..last + 1)
     }
 
     fn no_fences(&self, key: &str, code: u16) -> Error {
@@ -356,7 +356,8 @@ impl Shared {
         let what = format!("`{key}`");
         let used = format!("IS_USED_LOCK({})", literal(&key));
         let (row, _) = self.ask(&on, &used, limit).await.map_err(|failure| self.error(&what, failure))?;
-        let mut seen = Seen { is_taken: row.number(1).is_some(), token: 0 };
+        let is_taken = row.number(1).is_some();
+        let mut seen = Seen { is_taken, is_busy: is_taken, token: 0 };
         if fenced {
             let tokens = format!("(SELECT token FROM {FENCES} WHERE name = {})", literal(&key));
             match self.ask(&on, &tokens, limit).await {
@@ -439,7 +440,7 @@ impl Driver for Mysql {
         let _ = self.0.hear.set(hear);
     }
 
-    fn key(&self, name: &str) -> Option<Key> {
+    fn key(&self, _: &Traits, name: &str, _: i64) -> Option<Key> {
         Some(self.0.flavour.get()?.key(name))
     }
 
@@ -484,7 +485,7 @@ impl Driver for Mysql {
         boxed(self.0.clone().let_go(grip.clone(), again))
     }
 
-    fn fence(&self, grip: &Grip, count: i64) -> Work<Result<i64>> {
+    fn fence(&self, grip: &Grip, count: i64) -> Work<Result<Range>> {
         boxed(self.0.clone().fence(grip.clone(), count))
     }
 
