@@ -88,14 +88,17 @@ const CREATE: i32 = 1;
 const DELETE: i32 = 2;
 const GET_DATA: i32 = 4;
 const SET_DATA: i32 = 5;
+const SET_RIGHTS: i32 = 7;
 const SYNC: i32 = 9;
 const PING: i32 = 11;
 const GET_CHILDREN: i32 = 12;
 const CHECK: i32 = 13;
 const MULTI: i32 = 14;
 const CREATE_CONTAINER: i32 = 19;
+const AUTH: i32 = 100;
 const CLOSE: i32 = -11;
 
+const AUTH_NUMBER: i32 = -4;
 const PING_NUMBER: i32 = -2;
 const NEWS_NUMBER: i32 = -1;
 
@@ -269,6 +272,19 @@ impl Nodes {
     /// The server's, or its silence.
     pub fn set(&mut self, path: &str, data: &[u8]) -> Result<()> {
         self.ask(SET_DATA, &Packet::new().text(path).buffer(data).int(-1)).map(drop)
+    }
+
+    /// Leaves a node to one user: `user` is its name and its password, with a colon between.
+    ///
+    /// # Errors
+    /// The server's, or its silence.
+    pub fn restrict(&mut self, path: &str, user: &str) -> Result<()> {
+        let proof = Packet::new().int(AUTH_NUMBER).int(AUTH).int(0).text("digest").buffer(user.as_bytes());
+        self.send(&proof)?;
+        self.answer(AUTH_NUMBER)?;
+        // One entry of access rights: the users of this session may do everything.
+        let rights = Packet::new().text(path).int(1).int(31).text("auth").text("").int(-1);
+        self.ask(SET_RIGHTS, &rights).map(drop)
     }
 
     /// Whether all these nodes are there, in one call that goes through the leader.
