@@ -53,6 +53,7 @@ pub use crate::api::semaphore_permit::SemaphorePermit;
 pub use crate::client::{Client, Holds};
 pub use crate::config::Config;
 pub use crate::config::address_map::AddressMap;
+pub use crate::config::node_format::NodeFormat;
 pub use crate::config::sharded::Sharded;
 pub use crate::config::sync_policy::SyncPolicy;
 pub use crate::config::tls::TlsVerify;

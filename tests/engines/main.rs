@@ -1,4 +1,4 @@
-//! The locks of MySQL and MariaDB, on a real server.
+//! The locks of systems with sessions, on real servers: MySQL and MariaDB here, ZooKeeper in a room of its own.
 
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -18,6 +18,7 @@ mod interop;
 mod table;
 mod timers;
 mod waiters;
+mod zookeeper;
 
 /// A client of the server, with these options.
 fn client(server: &Mariadb, options: &str) -> Client {

@@ -25,6 +25,7 @@ pub mod loss;
 pub mod mariadb;
 pub mod monitor;
 pub mod newest;
+pub mod nodes;
 pub mod oracle;
 pub mod ports;
 pub mod process;
@@ -39,6 +40,7 @@ pub mod sql;
 pub mod together;
 pub mod traffic;
 pub mod view;
+pub mod zookeeper;
 
 pub use agent::Agent;
 pub use authority::{Authority, Issued};
@@ -52,6 +54,7 @@ pub use loss::told;
 pub use mariadb::Mariadb;
 pub use monitor::{Monitor, Seen};
 pub use newest::newest;
+pub use nodes::Nodes;
 pub use process::Process;
 pub use proxy::{Direction, Proxy};
 pub use remote::Remote;
@@ -60,6 +63,7 @@ pub use server::{Options, Server, Tls};
 pub use sql::Sql;
 pub use together::all_at_once;
 pub use view::View;
+pub use zookeeper::{Ensemble, Zookeeper};
 
 use std::time::{Duration, Instant};
 

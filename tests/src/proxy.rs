@@ -165,6 +165,11 @@ impl Proxy {
         self.faults.set_toll(Fate::Late(time), text, every);
     }
 
+    /// Replaces a text by another of the same length in each packet to the server that has all of it.
+    pub fn rewrite(&self, text: &str, other: &str) {
+        self.faults.rewrite(text, other);
+    }
+
     /// Sends these bytes to the clients of the present connections, as if the server had sent them.
     pub fn say(&self, bytes: &[u8]) {
         for connection in self.live().iter() {

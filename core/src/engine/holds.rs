@@ -343,6 +343,11 @@ impl Holds {
         if self.scopes.is_empty() { None } else { self.scopes.remove(&number) }
     }
 
+    /// The lease of what it renews.
+    pub fn watchdog(&self) -> Duration {
+        self.watchdog
+    }
+
     /// Tells whether the watchdog renews what the owner has by this claim.
     pub fn is_renewed(&self, claim: &Claim) -> bool {
         self.of(claim).is_some_and(Owned::is_renewed)

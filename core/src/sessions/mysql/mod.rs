@@ -14,7 +14,7 @@ use crate::base::tasks::{self, Work, boxed};
 use crate::config::Config;
 use crate::engine::traits::{PLAIN, Traits};
 use crate::request::error::{Error, LostReason, Result};
-use crate::sessions::driver::{Bond, Driver, Evicted, Gone, Grip, Hear, Key, News, Seen, Took};
+use crate::sessions::driver::{Bond, Driver, Evicted, Gone, Grip, Hear, Key, News, Range, Seen, Took};
 use crate::sessions::mysql::connection::{Connection, Failure, Row};
 use crate::sessions::mysql::names::{Flavour, literal};
 
@@ -226,7 +226,7 @@ impl Shared {
             on.stop();
             return Err(Failure::Ended(self.pooled()));
         }
-        self.tell(News::Answered { bond: on.bond, sent });
+        self.tell(News::Answered { bond: on.bond, sent, from: sent });
         Ok((row, sent))
     }
 
@@ -380,7 +380,7 @@ impl Shared {
         }
     }
 
-    async fn fence(self: Arc<Self>, grip: Grip, count: i64) -> Result<i64> {
+    async fn fence(self: Arc<Self>, grip: Grip, count: i64) -> Result<Range> {
         let key = &grip.key;
         let what = || format!("the fencing token of `{key}`");
         let lost = || Error::unavailable(self.server(), "has ended the session", false);
@@ -393,7 +393,7 @@ impl Shared {
         let limit = self.limit(&on);
         // The answer itself has the number: another statement of this connection may come before the next one.
         match on.ask(draw, limit).await {
-            Ok((row, _)) => i64::try_from(row.made).map(|last| last - count + 1).map_err(|_| lost()),
+            Ok((row, _)) => i64::try_from(row.made).map(|last| last - count + 1..last + 1).map_err(|_| lost()),
             Err(Failure::Refused(refusal)) if refusal.code == NO_SUCH_TABLE || refusal.code == NO_DATABASE => {
                 Err(self.no_fences(key, refusal.code))
             }
@@ -418,7 +418,8 @@ impl Shared {
         let what = format!("`{key}`");
         let used = format!("IS_USED_LOCK({})", literal(&key));
         let (row, _) = self.ask(&on, &used, limit).await.map_err(|failure| self.error(&what, failure))?;
-        let mut seen = Seen { is_taken: row.number(1).is_some(), token: 0 };
+        let is_taken = row.number(1).is_some();
+        let mut seen = Seen { is_taken, is_busy: is_taken, token: 0 };
         if fenced {
             let tokens = format!("(SELECT token FROM {FENCES} WHERE name = {})", literal(&key));
             match self.ask(&on, &tokens, limit).await {
@@ -505,7 +506,7 @@ impl Driver for Mysql {
         let _ = self.0.hear.set(hear);
     }
 
-    fn key(&self, name: &str) -> Option<Key> {
+    fn key(&self, _: &Traits, name: &str, _: i64) -> Option<Key> {
         Some(self.0.flavour.get()?.key(name))
     }
 
@@ -556,7 +557,7 @@ impl Driver for Mysql {
         boxed(self.0.clone().let_go(grip.clone(), again))
     }
 
-    fn fence(&self, grip: &Grip, count: i64) -> Work<Result<i64>> {
+    fn fence(&self, grip: &Grip, count: i64) -> Work<Result<Range>> {
         boxed(self.0.clone().fence(grip.clone(), count))
     }
 

@@ -1,0 +1,185 @@
+//! The opening of a connection: TLS, the proof of the user, and the session to begin or to go on with.
+
+use std::io::ErrorKind;
+use std::time::Duration;
+
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::base::clock::Instant;
+use crate::base::exhausted;
+use crate::base::jitter::jitter;
+use crate::config::login;
+use crate::config::servers::Address;
+use crate::request::error::{Error, Result, Source};
+use crate::sessions::stream::Stream;
+use crate::sessions::zookeeper::Shared;
+use crate::sessions::zookeeper::wire::{Credentials, Head, Packet, Wire, code, op, xid};
+
+/// A connection to a server that serves the session.
+pub struct Dialed {
+    pub wire: Wire,
+    pub session: Credentials,
+    /// The time for which the server keeps the session without a sign of life.
+    pub timeout: Duration,
+    /// The sending of the first packet.
+    pub sent: Instant,
+    /// The server's place among all servers.
+    pub at: usize,
+}
+
+/// The reason why a connection did not come about.
+enum Failed {
+    Broken(std::io::Error),
+    /// The server has closed the connection without an answer.
+    Shut,
+    NoProof(i32),
+    /// In words.
+    Unsuited(String),
+}
+
+impl From<std::io::Error> for Failed {
+    fn from(error: std::io::Error) -> Self {
+        match error.kind() {
+            ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => Failed::Shut,
+            _ => Failed::Broken(error),
+        }
+    }
+}
+
+/// Begins a session at the first server that answers, from a random one on.
+pub async fn begin(shared: &Shared) -> Result<Dialed> {
+    let count = shared.config.servers.named().len();
+    let first = (jitter() * count as f64) as usize;
+    let mut last = None;
+    for more in 0..count {
+        let at = (first + more) % count;
+        let fresh = Credentials::default();
+        match dial(shared, at, &fresh, shared.config.watchdog, 0, shared.config.connect_timeout).await {
+            Ok(Some(dialed)) => return Ok(dialed),
+            Ok(None) => {}
+            Err(error @ Error::Refused { .. }) => return Err(error),
+            Err(error) => last = Some(error),
+        }
+    }
+    Err(last.unwrap_or_else(|| Error::unavailable(shared.server(), "lets no client in", false)))
+}
+
+/// Connects to one server, within `limit`. `None`: the session is over.
+pub async fn dial(
+    shared: &Shared,
+    at: usize,
+    session: &Credentials,
+    wanted: Duration,
+    seen: i64,
+    limit: Duration,
+) -> Result<Option<Dialed>> {
+    let server = || match shared.config.servers.named().get(at) {
+        Some(address) => format!("{}://{}", shared.config.servers.scheme(), address.endpoint()),
+        None => shared.server(),
+    };
+    match timeout(limit, try_dial(shared, at, session, wanted, seen)).await {
+        Ok(Ok(dialed)) => Ok(dialed),
+        Ok(Err(failed)) => Err(error(server(), failed)),
+        Err(_) => Err(Error::unavailable(server(), format!("did not let the client in within {limit:?}"), true)),
+    }
+}
+
+fn error(server: String, failed: Failed) -> Error {
+    match failed {
+        Failed::Shut => {
+            let cause = "closes the connection before it lets the client in; look whether it has a quorum, whether its port is one for \
+                         TLS (zookeepers://), and whether it has room for one more client (maxClientCnxns)";
+            Error::unavailable(server, cause, false)
+        }
+        Failed::NoProof(number) => Error::refused(
+            format!("the user of {server}"),
+            code::name(number),
+            "it does not take the user and the password of the scheme digest; give it others, or none",
+        ),
+        Failed::Unsuited(why) => Error::Unsupported(format!("{server} {why}")),
+        Failed::Broken(error) => {
+            let cause = exhausted::cause(&error).or_else(|| objection(&error)).or_else(|| foreign(&error));
+            let cause = cause.unwrap_or_else(|| format!("cannot be reached ({error})"));
+            Error::unavailable(server, cause, false).because_of(Some(Source::new(error)))
+        }
+    }
+}
+
+/// The reason why TLS refused the connection; `None`: it was not TLS.
+#[cfg(feature = "__tls")]
+fn objection(error: &std::io::Error) -> Option<String> {
+    let found = error.get_ref()?.downcast_ref::<rustls::Error>()?;
+    Some(crate::config::tls::client::objection(found, "zookeeper"))
+}
+
+#[cfg(not(feature = "__tls"))]
+fn objection(_: &std::io::Error) -> Option<String> {
+    None
+}
+
+fn foreign(error: &std::io::Error) -> Option<String> {
+    let says = "is no ZooKeeper: it speaks another protocol; name the port for its clients, mostly 2181";
+    (error.kind() == ErrorKind::InvalidData).then(|| says.to_owned())
+}
+
+async fn try_dial(
+    shared: &Shared,
+    at: usize,
+    session: &Credentials,
+    wanted: Duration,
+    seen: i64,
+) -> std::result::Result<Option<Dialed>, Failed> {
+    let config = &shared.config;
+    let Some(Address::Tcp { host, port, tls }) = config.servers.named().get(at) else {
+        return Err(Failed::Unsuited("is no address".into()));
+    };
+    let tcp = TcpStream::connect((host.as_str(), *port)).await?;
+    tcp.set_nodelay(true)?;
+    #[cfg(feature = "__tls")]
+    let stream = match tls {
+        false => Stream::Plain(tcp),
+        true => {
+            let name = rustls::pki_types::ServerName::try_from(host.clone())
+                .map_err(|error| Failed::Unsuited(format!("has no name for TLS ({error})")))?;
+            let settings = crate::config::tls::client::settings(&config.tls).map_err(Failed::Unsuited)?;
+            let connector = tokio_rustls::TlsConnector::from(std::sync::Arc::new(settings));
+            Stream::Secured(Box::new(connector.connect(name, tcp).await.map_err(Failed::Broken)?))
+        }
+    };
+    #[cfg(not(feature = "__tls"))]
+    let stream = {
+        let _ = tls;
+        Stream::Plain(tcp)
+    };
+    let mut wire = Wire::new(stream);
+    let sent = Instant::now();
+    let timeout = i32::try_from(wanted.as_millis()).unwrap_or(i32::MAX);
+    let greeting = wire.greet(session, timeout, seen).await?;
+    let Some(timeout) = u64::try_from(greeting.timeout).ok().filter(|timeout| *timeout > 0) else { return Ok(None) };
+    prove(shared, &mut wire).await?;
+    let timeout = Duration::from_millis(timeout);
+    Ok(Some(Dialed { wire, session: greeting.session, timeout, sent, at }))
+}
+
+/// Tells the server the user, in the scheme `digest`.
+async fn prove(shared: &Shared, wire: &mut Wire) -> std::result::Result<(), Failed> {
+    let config = &shared.config;
+    let credentials = config.login.latest().map_or_else(
+        || login::Credentials { username: config.username.clone(), password: config.password.clone() },
+        |set| (*set).clone(),
+    );
+    let (Some(user), Some(password)) = (credentials.username, credentials.password) else { return Ok(()) };
+    let proof = format!("{user}:{password}");
+    let packet = Packet::new().int(xid::AUTH).int(op::AUTH).int(0).bytes(b"digest").bytes(proof.as_bytes());
+    wire.send(&packet.done()).await?;
+    loop {
+        let packet = wire.receive().await?;
+        let (head, _) = Head::read(&packet)?;
+        match head.number {
+            xid::AUTH if head.error == 0 => return Ok(()),
+            xid::AUTH => return Err(Failed::NoProof(head.error)),
+            _ => {}
+        }
+    }
+}
