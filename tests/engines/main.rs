@@ -8,6 +8,7 @@ use redlatch::{Client, Error};
 use redlatch_tests::{Mariadb, PATIENCE};
 
 mod bad_input;
+mod beside;
 mod cancelling;
 mod faults;
 mod groups;
