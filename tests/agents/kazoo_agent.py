@@ -10,7 +10,7 @@ from threads import serve
 
 #: How long a session lives without a sign of life, in seconds.
 SESSION = 3.0
-#: What the names of Curator's nodes have before their number. Locks of kazoo wait for such nodes only if they are told to.
+#: What the names of Curator's nodes have before their number. Locks of kazoo wait for such nodes if they are told to.
 CURATOR = ["lock-"]
 
 KINDS = {
