@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::guarded::Guarded;
 use crate::nodes::{self, Nodes};
-use crate::{deadline, ports};
+use crate::{deadline, ports, secs};
 pub use ensemble::Ensemble;
 
 /// Starts a server, for the tests of every language.
@@ -171,7 +171,8 @@ impl Zookeeper {
 
     /// Waits until the server serves clients; false: it has ended.
     fn serves(&self) -> bool {
-        let serves = crate::eventually("a server of ZooKeeper that answers", || {
+        // Beside builds, a JVM that starts has to wait for its time.
+        let serves = crate::eventually_within(secs(60), "a server of ZooKeeper that answers", || {
             if self.process().as_ref().is_none_or(Guarded::ended) {
                 return Some(false);
             }
