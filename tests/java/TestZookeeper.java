@@ -131,16 +131,18 @@ final class TestZookeeper implements AutoCloseable {
     private boolean launch() throws Exception {
         List<String> command = new ArrayList<>(List.of(PROGRAM.toString(), directory.toString(), String.valueOf(port)));
         command.addAll(settings);
+        long begun = System.nanoTime();
         File log = directory.resolve("log").toFile();
         process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log).start();
-        Wait.until("ZooKeeper answers on port " + port, () -> !process.isAlive() || answers());
+        Wait.until("ZooKeeper answers on port " + port, () -> !process.isAlive() || answers(begun));
         return process.isAlive();
     }
 
-    private boolean answers() {
+    private boolean answers(long begun) {
         try {
-            // A server that is not quite ready leaves a question without an answer, for ever.
-            return ask("conf", 200).contains("dataDir=" + directory) && ask("srvr", 200).contains("Mode: ");
+            // A server that is not quite ready leaves a question without an answer, for ever. One that starts slowly answers slowly, too.
+            int patience = (int) Math.min(Math.max((System.nanoTime() - begun) / 4_000_000, 100), 5000);
+            return ask("conf", patience).contains("dataDir=" + directory) && ask("srvr", patience).contains("Mode: ");
         } catch (IOException e) {
             return false;
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -59,14 +60,17 @@ class Zookeeper(Private):
         client.close()
 
     def _command(self) -> list[str]:
+        self._begun = time.monotonic()
         return [str(PROGRAM), str(self.home), str(self.port), *self._more]
 
     def _answers(self) -> bool | None:
         try:
-            # A server that is not quite ready leaves a question without an answer, for ever.
-            if f"dataDir={self.home}/" not in self.word("conf", within=0.2):
+            # A server that is not quite ready leaves a question without an answer, for ever. One that starts slowly
+            # answers slowly, too.
+            patience = min(max((time.monotonic() - self._begun) / 4, 0.1), 5)
+            if f"dataDir={self.home}/" not in self.word("conf", within=patience):
                 return None
-            return "Mode: " in self.word("srvr", within=0.2) or None
+            return "Mode: " in self.word("srvr", within=patience) or None
         except OSError:
             return None
 
