@@ -10,6 +10,7 @@ import java.util.TreeSet;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
+import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 
@@ -66,6 +67,15 @@ final class TestZookeeper implements AutoCloseable {
     static long owner(CuratorFramework client, String path) throws Exception {
         Stat stat = client.checkExists().forPath(path);
         return stat == null ? 0 : stat.getEphemeralOwner();
+    }
+
+    /** The names of a node's children; none: it has none, or there is no such node, because an empty container soon goes. */
+    static List<String> children(CuratorFramework client, String path) throws Exception {
+        try {
+            return client.getChildren().forPath(path);
+        } catch (KeeperException.NoNodeException e) {
+            return List.of();
+        }
     }
 
     /** The sessions that have not ended, whether a client is connected or not. */

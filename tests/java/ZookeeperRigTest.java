@@ -31,7 +31,7 @@ class ZookeeperRigTest {
             assertFalse(waiting.isDone());
             first.release();
             assertTrue(waiting.get());
-            assertEquals(List.of(), one.getChildren().forPath("/rig/order"));
+            assertEquals(List.of(), TestZookeeper.children(one, "/rig/order"));
         }
     }
 
@@ -50,7 +50,7 @@ class ZookeeperRigTest {
             long session = TestZookeeper.owner(view, lock.getParticipantNodes().iterator().next());
             assertTrue(server.sessions().contains(session));
             server.expire(session);
-            assertEquals(List.of(), view.getChildren().forPath("/rig/ends"));
+            assertEquals(List.of(), TestZookeeper.children(view, "/rig/ends"));
             assertFalse(server.sessions().contains(session));
             assertTrue(told.await(20, SECONDS), "the holder is not told");
         }
