@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import pytest
 from kazoo.client import KazooState
@@ -72,6 +73,5 @@ def test_a_paused_server_answers_nothing_until_it_is_resumed(own_zookeeper: Zook
 
 
 def test_a_test_may_change_the_configuration() -> None:
-    server = Zookeeper(["minSessionTimeout=4000"])
-    assert "minSessionTimeout=4000" in server.word("conf")
-    server.close()
+    with closing(Zookeeper(["minSessionTimeout=4000"])) as server:
+        assert "minSessionTimeout=4000" in server.word("conf")
