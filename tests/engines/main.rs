@@ -9,6 +9,7 @@ use redlatch_tests::{Mariadb, PATIENCE};
 
 mod bad_input;
 mod barging;
+mod beside;
 mod cancelling;
 mod crossings;
 mod faults;

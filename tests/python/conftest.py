@@ -18,6 +18,7 @@ from mariadb import Mariadb, Site
 from redlatch import aio
 from servers import Server
 from view import View
+from zookeeper import Zookeeper
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -75,6 +76,14 @@ def face(request: pytest.FixtureRequest, site: Site) -> Iterator[Face]:
     with FACES[request.param]() as face:
         yield face
         site.check_empty()
+
+
+@pytest.fixture(scope="session")
+def zookeeper() -> Iterator[Zookeeper]:
+    """It starts when a test first asks for it."""
+    server = Zookeeper()
+    yield server
+    server.close()
 
 
 @pytest.fixture

@@ -93,13 +93,21 @@ pub fn soon<T>(future: impl Future<Output = T>) -> T {
 ///
 /// # Panics
 /// After [`PATIENCE`], with `what` as the missing event.
-pub fn eventually<T>(what: &str, mut probe: impl FnMut() -> Option<T>) -> T {
+pub fn eventually<T>(what: &str, probe: impl FnMut() -> Option<T>) -> T {
+    eventually_within(PATIENCE, what, probe)
+}
+
+/// The same with another limit.
+///
+/// # Panics
+/// After `limit`, with `what` as the missing event.
+pub fn eventually_within<T>(limit: Duration, what: &str, mut probe: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
         if let Some(answer) = probe() {
             return answer;
         }
-        assert!(start.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
+        assert!(start.elapsed() < limit, "{what}: not within {limit:?}");
         std::thread::sleep(Duration::from_millis(2));
     }
 }

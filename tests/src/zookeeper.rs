@@ -8,11 +8,11 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::guarded::Guarded;
 use crate::nodes::{self, Nodes};
-use crate::{deadline, ports};
+use crate::{deadline, ms, ports, secs};
 pub use ensemble::Ensemble;
 
 /// Starts a server, for the tests of every language.
@@ -171,12 +171,16 @@ impl Zookeeper {
 
     /// Waits until the server serves clients; false: it has ended.
     fn serves(&self) -> bool {
-        let serves = crate::eventually("a server of ZooKeeper that answers", || {
+        // Beside builds, a JVM that starts has to wait for its time.
+        let begun = Instant::now();
+        let serves = crate::eventually_within(secs(60), "a server of ZooKeeper that answers", || {
             if self.process().as_ref().is_none_or(Guarded::ended) {
                 return Some(false);
             }
-            // A server that is not quite ready leaves a question without an answer, for ever.
-            let ask = |command| word(self.port, command, Duration::from_millis(200));
+            // A server that is not quite ready leaves a question without an answer, for ever. One that starts slowly
+            // answers slowly, too.
+            let patience = (begun.elapsed() / 4).clamp(ms(100), secs(5));
+            let ask = |command| word(self.port, command, patience);
             // Another server may have won the port.
             let ours = format!("dataDir={}", self.data().display());
             (ask("conf")?.contains(&ours) && ask("srvr")?.contains("Mode: ")).then_some(true)

@@ -9,7 +9,6 @@ import java.lang.reflect.Modifier;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -17,7 +16,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.redisson.Redisson;
 import org.redisson.api.RCountDownLatch;
@@ -30,8 +28,6 @@ import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
 
 public class Agent {
-    private static final Pattern FIELD = Pattern.compile("\"(\\w+)\"\\s*:\\s*(?:\"((?:[^\"\\\\]|\\\\.)*)\"|(-?\\d+)|null)");
-
     private static final List<String> TAKING = Arrays.asList("lock", "try_lock");
     private static final Method HOLD = holdOfOurs();
 
@@ -50,7 +46,7 @@ public class Agent {
         Agent agent = new Agent(Redisson.create(config.setCodec(StringCodec.INSTANCE)), kryo);
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
-            agent.take(fields(line));
+            agent.take(Lines.fields(line));
         }
         System.exit(0);
     }
@@ -61,14 +57,14 @@ public class Agent {
         try {
             run(command).whenComplete((value, failure) -> {
                 if (failure == null) {
-                    String ok = "\"ok\":" + (value instanceof String ? quoted(value.toString()) : value == null ? "true" : value.toString());
-                    answer(id, ok + (TAKING.contains(command.get("do")) && !Boolean.FALSE.equals(value) ? until(command) : ""));
+                    String ok = "\"ok\":" + (value instanceof String ? Lines.quoted(value.toString()) : value == null ? "true" : value.toString());
+                    Lines.answer(id, ok + (TAKING.contains(command.get("do")) && !Boolean.FALSE.equals(value) ? until(command) : ""));
                 } else {
-                    fail(id, failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure);
+                    Lines.fail(id, failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure);
                 }
             });
         } catch (RuntimeException e) {
-            fail(id, e);
+            Lines.fail(id, e);
         }
     }
 
@@ -243,35 +239,5 @@ public class Agent {
             case "latch": return got(command.get("getter").split("\\."), command.get("name"));
             default: return lock(command);
         }
-    }
-
-    private static void fail(String id, Throwable failure) {
-        answer(id, "\"error\":" + quoted(failure.getClass().getSimpleName()) + ",\"message\":" + quoted(String.valueOf(failure.getMessage())));
-    }
-
-    private static synchronized void answer(String id, String rest) {
-        System.out.println("{\"id\":" + id + "," + rest + "}");
-        System.out.flush();
-    }
-
-    private static Map<String, String> fields(String line) {
-        Map<String, String> fields = new HashMap<>();
-        Matcher field = FIELD.matcher(line);
-        while (field.find()) {
-            String word = field.group(2);
-            String value = word == null ? field.group(3) : word.replaceAll("\\\\(.)", "$1");
-            if (value != null) {
-                fields.put(field.group(1), value);
-            }
-        }
-        return fields;
-    }
-
-    private static String quoted(String text) {
-        StringBuilder out = new StringBuilder("\"");
-        for (char c : text.toCharArray()) {
-            out.append(c == '"' || c == '\\' ? "\\" + c : c < ' ' ? " " : String.valueOf(c));
-        }
-        return out.append('"').toString();
     }
 }

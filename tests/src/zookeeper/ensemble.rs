@@ -1,7 +1,7 @@
 //! Servers of ZooKeeper that are one. Each reaches the others through proxies, so that a test can cut one off.
 
 use super::Zookeeper;
-use crate::{Direction, Proxy, deadline, eventually, ports};
+use crate::{Direction, PATIENCE, Proxy, deadline, eventually, ports};
 
 /// The members, in the order of their numbers.
 pub struct Ensemble {
@@ -41,7 +41,11 @@ impl Ensemble {
         let own: Vec<[u16; 2]> = (0..count).map(|_| [ports::free(), ports::free()]).collect();
         let pairs = (0..count).flat_map(|from| (0..count).map(move |to| (from, to))).filter(|(from, to)| from != to);
         let ways: Vec<Way> = pairs
-            .map(|(from, to)| Way { from, to, leads: Proxy::to(own[to][0]), votes: Proxy::to(own[to][1]) })
+            .map(|(from, to)| {
+                // A member that has just been elected does not listen yet, and its followers must not take it for dead.
+                let [leads, votes] = own[to].map(|port| Proxy::before(port, PATIENCE));
+                Way { from, to, leads, votes }
+            })
             .collect();
         let way = |from: usize, to: usize| ways.iter().find(|way| (way.from, way.to) == (from, to));
         for Way { from, to, votes, .. } in &ways {
