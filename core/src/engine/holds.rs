@@ -239,11 +239,11 @@ impl Holds {
     /// The claim whose latest hold a release by this claim ends: the same one, or if its owner has no hold by it, another one
     /// that the server counts together with it.
     pub fn claim_of_latest(&self, claim: Claim) -> Claim {
-        let latest = |claim: &Claim| self.of(claim)?.holds.last().map(|hold| hold.number);
-        if latest(&claim).is_some() {
+        if self.of(&claim).is_some_and(|owned| !owned.holds.is_empty()) {
             return claim;
         }
-        let held = claim.counted_together().filter_map(|claim| latest(&claim).map(|number| (number, claim)));
+        let latest = |owned: &Owned| owned.holds.last().filter(|_| owned.live() > 0).map(|hold| hold.number);
+        let held = claim.counted_together().filter_map(|claim| Some((self.of(&claim).and_then(latest)?, claim)));
         held.max_by_key(|(number, _)| *number).map_or(claim, |(_, other)| other)
     }
 

@@ -59,9 +59,13 @@ impl Model {
         !self.is_free() && self.owner == owner
     }
 
-    /// The place of the latest hold of that kind.
-    fn latest(&self, kind: &str) -> Option<usize> {
-        self.holds.iter().rposition(|(other, _)| *other == kind)
+    /// The place of the hold that a release by that kind ends: the owner's latest by it, or else its latest by any kind. The
+    /// loss of a hold by that kind comes first.
+    fn given(&self, kind: &str, owner: i64) -> Option<usize> {
+        let latest = self.holds.iter().rposition(|(other, _)| *other == kind);
+        let is_lost = || self.lost.iter().any(|lost| (lost.0, lost.2) == (kind, owner));
+        let any = || self.holds.len().checked_sub(1).filter(|_| !is_lost());
+        latest.or_else(any).filter(|_| self.has(owner))
     }
 }
 
@@ -91,7 +95,7 @@ fn play(stage: &Stage, name: &str, history: &[Step]) {
                 Err(Error::AlreadyHeld { .. }) => assert!(model.has(owner) && is_once(kind), "{step:?}"),
                 Err(error) => panic!("{step:?}: {error}"),
             },
-            Act::Give => match model.latest(kind).filter(|_| model.has(owner)) {
+            Act::Give => match model.given(kind, owner) {
                 Some(place) => {
                     ask(Op::Release, kind, owner, 0, None).unwrap_or_else(|error| panic!("{step:?}: {error}"));
                     model.holds.remove(place);
