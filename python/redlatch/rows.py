@@ -16,9 +16,12 @@ The table is made once:
 
     CREATE TABLE redlatch_rows (name VARBINARY(255) PRIMARY KEY) ENGINE=InnoDB
 
-Each name leaves a row of its own there. A transaction that has the lock of a name may delete that row. Lock before the
-transaction reads anything: at the usual isolation level, REPEATABLE READ, it goes on to see what was there at its first
-read.
+Each name leaves a row of its own there, which the first transaction with that name makes. If that one rolls back, or
+another one deletes the row, while several wait for it, the server ends all of these but one with its error of a
+deadlock (1213): begin such a transaction again, as after any deadlock. Rows that are there before know no such error.
+
+Lock before the transaction reads anything: at the usual isolation level, REPEATABLE READ, it goes on to see what was
+there at its first read.
 """
 
 from __future__ import annotations

@@ -159,6 +159,8 @@ fn a_hold_lasts_as_long_as_its_session_if_the_server_answers_late() {
 fn a_fenced_waiter_waits_on_if_the_session_ends_while_its_token_is_drawn() {
     let server = Mariadb::start();
     let ours = client(&server, "");
+    // A server that the client has not met is an error at once.
+    ours.lock("n").blocking().acquire().expect("free").release().expect("held");
     let mut sql = server.sql();
     let all =
         "SELECT GROUP_CONCAT(id) FROM information_schema.processlist WHERE user = 'app' AND id <> CONNECTION_ID()";

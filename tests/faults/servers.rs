@@ -112,6 +112,12 @@ fn a_waiter_with_time_left_is_not_refused_with_the_head_of_the_line() {
     let mut view = server.view();
     let short = join(1, secs(2));
     eventually("a listener", || (view.listeners(&channel("n")) == 1).then_some(()));
+    // Its try behind that finds the lock taken. Its answer must not come after the message.
+    eventually("a try", || {
+        let calls = view.calls();
+        let scripts: u64 = ["evalsha", "eval"].iter().filter_map(|name| calls.get(*name)).sum();
+        (scripts >= 3).then_some(())
+    });
     let long = join(2, secs(1000));
     view.command::<()>(&["DEL", "n"]);
     view.command::<()>(&["CONFIG", "SET", "min-replicas-to-write", "1"]);

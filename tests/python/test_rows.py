@@ -86,6 +86,8 @@ def test_transactions_of_many_threads_lose_no_update_and_never_wait_for_each_oth
     with transactions.connect(autocommit=True).cursor() as cursor:
         cursor.execute("CREATE TABLE IF NOT EXISTS counted (name INT PRIMARY KEY, n INT NOT NULL) ENGINE=InnoDB")
         cursor.execute("REPLACE INTO counted (name, n) VALUES (0, 0), (1, 0), (2, 0), (3, 0)")
+        for name in range(4):
+            cursor.execute("INSERT INTO redlatch_rows (name) VALUES (%s)", (f"counted:{name}",))
     done = [0] * 8
 
     def work(thread: int, connection: Any) -> None:
@@ -100,8 +102,6 @@ def test_transactions_of_many_threads_lose_no_update_and_never_wait_for_each_oth
                 if dice.random() < 0.3:
                     connection.rollback()
                     continue
-                if dice.random() < 0.3:
-                    cursor.execute("DELETE FROM redlatch_rows WHERE name = %s", (f"counted:{name}",))
             connection.commit()
             done[thread] += 1
 
@@ -113,6 +113,29 @@ def test_transactions_of_many_threads_lose_no_update_and_never_wait_for_each_oth
     with transactions.connect().cursor() as cursor:
         cursor.execute("SELECT SUM(n) FROM counted")
         assert cursor.fetchone()[0] == sum(done) > 200
+
+
+def test_of_those_that_wait_for_a_new_row_one_has_it_when_its_maker_rolls_back(transactions: Transactions) -> None:
+    (maker, *others) = (transactions.connect() for _ in range(5))
+
+    def wait(connection: Any) -> bool:
+        try:
+            lock_row(connection.cursor(), "n")
+        except pymysql.err.OperationalError as error:
+            if error.args[0] != 1213:
+                raise
+            return False
+        connection.commit()
+        return True
+
+    lock_row(maker.cursor(), "n")
+    with ThreadPoolExecutor() as pool:
+        waiting = [pool.submit(wait, other) for other in others]
+        until_true(lambda: transactions.waiting() == len(others), "transactions that wait")
+        maker.rollback()
+        assert any(one.result(20) for one in waiting)
+    # The row is there now, or its next maker makes it.
+    lock_row(maker.cursor(), "n")
 
 
 def test_a_connection_in_no_transaction_is_refused(transactions: Transactions) -> None:

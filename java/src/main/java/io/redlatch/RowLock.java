@@ -21,8 +21,12 @@ import java.util.Objects;
  * }</pre>
  *
  * <p>The table is made once: {@code CREATE TABLE redlatch_rows (name VARBINARY(255) PRIMARY KEY) ENGINE=InnoDB}. Each name leaves a row of its own
- * there. A transaction that has the lock of a name may delete that row. Lock before the transaction reads anything: at the usual isolation level,
- * REPEATABLE READ, it goes on to see what was there at its first read. Python has the same lock: {@code redlatch.rows.lock_row}.
+ * there, which the first transaction with that name makes. If that one rolls back, or another one deletes the row, while several wait for it, the
+ * server ends all of these but one with its error of a deadlock (1213): begin such a transaction again, as after any deadlock. Rows that are there
+ * before know no such error.
+ *
+ * <p>Lock before the transaction reads anything: at the usual isolation level, REPEATABLE READ, it goes on to see what was there at its first read.
+ * Python has the same lock: {@code redlatch.rows.lock_row}.
  */
 public final class RowLock {
     private static final int LONGEST = 255;
