@@ -137,7 +137,8 @@ fn many_threads_have_a_lock_one_at_a_time_though_some_go_first() {
         let inside = AtomicBool::new(false);
         std::thread::scope(|scope| {
             for owner in 1..=8 {
-                let (client, inside) = (&client, &inside);
+                let client = &client;
+                let inside = &inside;
                 scope.spawn(move || {
                     for _ in 0..300 {
                         assert!(client.run_blocking(acquire(kind, "n", owner, None)).expect("answered").done);

@@ -111,7 +111,8 @@ fn the_end_of_a_wait_ends_no_later_wait() {
 #[test]
 fn names_with_a_zero_are_locks_of_their_own() {
     let server = Mariadb::start();
-    let (ours, theirs) = (client(&server, ""), client(&server, ""));
+    let ours = client(&server, "");
+    let theirs = client(&server, "");
     for (client, name) in [(&ours, "a\0b"), (&ours, "a\0c"), (&theirs, "a\0d"), (&theirs, "a")] {
         assert!(client.run_blocking(acquire("plain", name, 1, Some(ms(0)))).expect("answered").done, "{name:?}");
     }

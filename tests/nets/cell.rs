@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use redlatch::ffi::kinds::Traits;
+use redlatch_tests::cells;
 
 use crate::grounds::Grounds;
 use crate::operations::Operation;
@@ -23,7 +24,7 @@ pub struct Cell<'a> {
 
 impl Cell<'_> {
     pub fn title(&self) -> String {
-        self.names().join(" × ")
+        cells::title(self.names())
     }
 
     pub fn names(&self) -> [&str; 3] {

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Instant;
 
 use redlatch::ffi::kinds::{ALL, KindRow};
-use redlatch_tests::{deadline, eventually, secs};
+use redlatch_tests::{cells, deadline, eventually, secs};
 
 use cell::Cell;
 use grounds::Grounds;
@@ -62,29 +62,9 @@ fn spread(cells: &[Cell]) -> BTreeSet<usize> {
         .collect()
 }
 
-/// The cells of `REDLATCH_NETS`: `all`, or words with `,` between them. A cell is chosen if its title has all the
-/// words; the name of a kind, an operation or a trouble stands for exactly that. Further choices follow after `;`.
-/// Without the variable a selection is played.
 fn chosen(cells: &[Cell]) -> BTreeSet<usize> {
-    let wanted = std::env::var("REDLATCH_NETS").unwrap_or_default();
-    match wanted.as_str() {
-        "" => spread(cells),
-        "all" => (0..cells.len()).collect(),
-        choices => choices.split(';').flat_map(|words| called(cells, words)).collect(),
-    }
-}
-
-/// The cells that have all these words.
-fn called(cells: &[Cell], words: &str) -> Vec<usize> {
-    let words: Vec<&str> = words.split(',').map(str::trim).collect();
-    let is_name = |word: &&str| cells.iter().any(|cell| cell.names().contains(word));
-    let (names, parts): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| is_name(word));
-    let is_one = |cell: &Cell| {
-        names.iter().all(|name| cell.names().contains(name)) && parts.iter().all(|part| cell.title().contains(part))
-    };
-    let found: Vec<usize> = cells.iter().enumerate().filter(|(_, cell)| is_one(cell)).map(|(at, _)| at).collect();
-    assert!(!found.is_empty(), "REDLATCH_NETS: no cell is called `{}`", words.join(", "));
-    found
+    let names: Vec<_> = cells.iter().map(Cell::names).collect();
+    cells::chosen("REDLATCH_NETS", &names, spread(cells))
 }
 
 fn troubles() -> BTreeMap<&'static str, Vec<Trouble>> {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::thread;
 use std::time::Instant;
 
-use redlatch_tests::{deadline, secs};
+use redlatch_tests::{cells, deadline, secs};
 
 use round::{Cell, Round};
 
@@ -44,29 +44,9 @@ fn spread(cells: &[Cell]) -> BTreeSet<usize> {
     cells.iter().filter(wanted).map(|cell| cell.number).collect()
 }
 
-/// The cells of `REDLATCH_SESSION_NETS`: `all`, or words with `,` between them. A cell is chosen if its title has all the words; the
-/// name of a kind, an operation or a trouble stands for exactly that. Further choices follow after `;`. Without the variable a
-/// selection is played.
 fn chosen(cells: &[Cell]) -> BTreeSet<usize> {
-    let wanted = std::env::var("REDLATCH_SESSION_NETS").unwrap_or_default();
-    match wanted.as_str() {
-        "" => spread(cells),
-        "all" => (0..cells.len()).collect(),
-        choices => choices.split(';').flat_map(|words| called(cells, words)).collect(),
-    }
-}
-
-/// The cells that have all these words.
-fn called(cells: &[Cell], words: &str) -> Vec<usize> {
-    let words: Vec<&str> = words.split(',').map(str::trim).collect();
-    let is_name = |word: &&str| cells.iter().any(|cell| cell.names().contains(word));
-    let (names, parts): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| is_name(word));
-    let is_one = |cell: &&Cell| {
-        names.iter().all(|name| cell.names().contains(name)) && parts.iter().all(|part| cell.title().contains(part))
-    };
-    let found: Vec<usize> = cells.iter().filter(is_one).map(|cell| cell.number).collect();
-    assert!(!found.is_empty(), "REDLATCH_SESSION_NETS: no cell is called `{}`", words.join(", "));
-    found
+    let names: Vec<_> = cells.iter().map(Cell::names).collect();
+    cells::chosen("REDLATCH_SESSION_NETS", &names, spread(cells))
 }
 
 #[test]

@@ -132,7 +132,8 @@ impl Player {
     fn begin(&self, what: &'static str, request: Request) -> Pending {
         let next = std::mem::take(&mut *self.next.lock().expect("no call panics"));
         let (sender, answer) = mpsc::channel();
-        let (owner, bound) = (request.owner, BOUND + request.wait.unwrap_or_default());
+        let owner = request.owner;
+        let bound = BOUND + request.wait.unwrap_or_default();
         let Some(lock) = self.lock().clone() else {
             return Pending { what, owner, bound, ticket: 0, answer };
         };
@@ -194,7 +195,8 @@ impl Player {
         let Some(lock) = self.lock().clone() else { return };
         let (sender, end) = mpsc::channel();
         let request = Request { hold, ..self.request(Op::Watch, owner) };
-        let (ticket, begun) = (lock.ticket(), Instant::now());
+        let ticket = lock.ticket();
+        let begun = Instant::now();
         lock.submit(ticket, request, move |result| drop(sender.send((Instant::now(), result))));
         self.watches.lock().expect("no call panics").push(Watch { hold, ticket, begun, end });
     }

@@ -6,14 +6,14 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{self, sleep};
 use std::time::Duration;
 
-use redlatch_tests::{Mariadb, ms, secs};
+use redlatch_tests::{Mariadb, cells, ms, secs};
 
 use crate::operations::{self, Operation};
 use crate::scene::{KINDS, Kind, Scene};
 use crate::troubles::{self, Strike, Trouble};
 use crate::witness::{LEASE, Witness};
 
-/// What the witness asks of the server, and a log that outlives the server's process.
+/// The settings that let the witness ask the server, and a log that outlives the server's process.
 const OPTIONS: [&str; 5] = [
     "--performance-schema=ON",
     "--performance-schema-instrument=wait/lock/metadata/sql/mdl=ON",
@@ -50,7 +50,7 @@ impl Cell {
     }
 
     pub fn title(&self) -> String {
-        self.names().join(" × ")
+        cells::title(self.names())
     }
 
     /// The beginning of the names of its locks.

@@ -185,7 +185,7 @@ impl Witness {
         self.book().slowest
     }
 
-    /// What is at the server of these locks and of these clients.
+    /// The locks of these names, and those that mark sessions of these clients, which the server still has.
     pub fn left(&self, names: &[String], clients: &[String]) -> Vec<String> {
         let rows = match self.ask(LOCKS) {
             Ok(rows) => rows,
@@ -468,7 +468,8 @@ impl Lock {
             let lasted = end.saturating_duration_since(overlap.since);
             let is_too_long = lasted > grace;
             if is_too_long {
-                let (one, two) = (shown(&overlap.first), shown(&overlap.second));
+                let one = shown(&overlap.first);
+                let two = shown(&overlap.second);
                 wrong.push(format!("{one} and {two} believe to have the lock at once, for {lasted:?}"));
             }
             is_left && end == now && !is_too_long

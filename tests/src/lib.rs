@@ -9,6 +9,7 @@
 pub mod agent;
 pub mod authority;
 pub mod begun;
+pub mod cells;
 pub mod check;
 pub mod clock;
 pub mod clocks;

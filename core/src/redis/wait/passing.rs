@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+
 use tokio::time::timeout;
 
 use crate::base::clock::Instant;

@@ -38,6 +38,8 @@ const MAKE_FENCES: &str =
 const STUCK: Duration = Duration::from_millis(250);
 /// The longest time for which a connection waits in the server's queue at once.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
+/// How often a statement is asked again that the end of a wait has hit.
+const HITS: u32 = 3;
 /// The interval of questions until the server has ended a session.
 const ENDING: Duration = Duration::from_millis(2);
 
@@ -260,10 +262,9 @@ impl Shared {
     /// Asks for a sign of life. The end of a wait may hit it: then it is asked for again.
     async fn sign(&self, on: &Connection) -> std::result::Result<Instant, Failure> {
         let mut came = self.ask(on, "1", self.limit(on)).await;
-        for _ in 0..3 {
-            match &came {
-                Err(Failure::Refused(refusal)) if refusal.code == INTERRUPTED => {}
-                _ => break,
+        for _ in 0..HITS {
+            if !is_interrupted(&came) {
+                break;
             }
             came = self.ask(on, "1", self.limit(on)).await;
         }
@@ -357,10 +358,9 @@ impl Shared {
         on.remove(&grip.key);
         let mut came = self.ask(&on, &format!("RELEASE_LOCK({key}){again_too}"), self.limit(&on)).await;
         // The end of a wait that this connection has behind it may hit the release.
-        for _ in 0..3 {
-            match &came {
-                Err(Failure::Refused(refusal)) if refusal.code == INTERRUPTED => {}
-                _ => break,
+        for _ in 0..HITS {
+            if !is_interrupted(&came) {
+                break;
             }
             again = false;
             came = self.ask(&on, &format!("RELEASE_LOCK({key})"), self.limit(&on)).await;
@@ -491,6 +491,11 @@ impl Shared {
             }
         }
     }
+}
+
+/// Tells whether the end of a wait has hit a statement behind it.
+fn is_interrupted<T>(came: &std::result::Result<T, Failure>) -> bool {
+    matches!(came, Err(Failure::Refused(refusal)) if refusal.code == INTERRUPTED)
 }
 
 impl Driver for Mysql {
