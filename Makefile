@@ -1,5 +1,5 @@
 # Builds, shows and tests redlatch, one command each. Missing tools are installed first: see .ci/setup.
-# Everything is built with cargo's profile `ci`, so that Rust, wheel, jar and test agents share one build without LTO.
+# Everything but `bench` and `wheel` is built with cargo's profile `ci`, so that Rust, Python, jar and test agents share one build without LTO.
 
 .PHONY: demo test chaos load failovers matrix mutants features nets session-nets bench wheel lint pins build clean setup setup-tests setup-bench rust agents test-rust test-python test-java test-examples
 .NOTPARALLEL:
@@ -30,8 +30,8 @@ load: setup-tests target/made/jar
 	tests/java/load/run $(MINUTES)
 
 # Speed, beside other libraries and a bare socket; some eleven minutes on two slow CPUs. QUICK=1: two; ONLY=solo,crowd ROUNDS=9: a part
-bench: setup-bench target/made/python target/made/jar
-	cargo build --locked --workspace --profile ci --bin redlatch-bench
+bench: setup-bench
+	$(call heading,what is measured: the first time some eight minutes)
 	bench/peers/build
 	cd bench && ../target/bench/venv/bin/python -m harness $(if $(QUICK),--quick) $(if $(ROUNDS),--rounds $(ROUNDS)) \
 		$(if $(WARM),--warm $(WARM)) $(if $(SCALE),--scale $(SCALE)) $(if $(ONLY),--only $(ONLY)) $(if $(PEERS),--peers $(PEERS))
@@ -62,7 +62,7 @@ nets: setup
 session-nets: setup-tests
 	REDLATCH_SESSION_NETS='$(or $(NETS),all)' timeout 1200 cargo test --locked --workspace --profile ci --test session_nets -- --nocapture
 
-# The published Python packages: a wheel, and the sources; with the tests of packaging on that wheel, which may have 2,000,000 bytes
+# The published Python packages: a wheel, and the sources; with the tests of packaging on that wheel, which may have 4,000,000 bytes
 wheel: setup-tests
 	rm -rf target/wheels
 	$(VENV)/maturin sdist --out target/wheels
