@@ -13,6 +13,7 @@ mod beside;
 mod cancelling;
 mod crossings;
 mod faults;
+mod forcing;
 mod groups;
 mod handing_on;
 mod interop;

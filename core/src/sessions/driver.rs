@@ -1,7 +1,7 @@
 //! A system that keeps for a client what one of its sessions takes, for as long as that session lasts. The rest of this room
 //! knows no more of any such system.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crate::base::clock::Instant;
@@ -71,6 +71,10 @@ pub enum Evicted {
     /// This client has it, or a call of this client is about to give it back.
     Own,
 }
+
+/// The holders from which a forced release takes a key, by the server's names for them: those that its first attempt found. An
+/// attempt that is repeated since its outcome is unknown spares the owners that have come since.
+pub type Evictees = Arc<OnceLock<Vec<String>>>;
 
 /// The server's own words about a key.
 #[derive(Debug, Default)]
@@ -165,8 +169,8 @@ pub trait Driver: Send + Sync {
     fn permits(&self, _op: Op, _kind: &Traits, _name: &str, _number: i64) -> Option<Work<Result<Answer>>> {
         None
     }
-    /// Takes the key away from another client.
-    fn evict(&self, key: &Key) -> Work<Result<Evicted>>;
+    /// Takes the key away from other clients. The first attempt notes which.
+    fn evict(&self, key: &Key, evictees: Evictees) -> Work<Result<Evicted>>;
     /// Asks the server for a sign of life.
     fn ping(&self) -> Work<Result<()>>;
     /// Ends a bond: the client believes in it no longer.

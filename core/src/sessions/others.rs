@@ -14,7 +14,7 @@ use crate::request::error::{Error, LostReason, Result};
 use crate::request::owner::OwnerField;
 use crate::request::{Answer, Done, Look, Op, Request};
 use crate::sessions::Sessions;
-use crate::sessions::driver::{Evicted, Key};
+use crate::sessions::driver::{Evicted, Evictees, Key};
 use crate::sessions::waiter::{Caller, Limits};
 
 /// The pause before a call that has failed is repeated.
@@ -117,7 +117,8 @@ impl Sessions {
             if let Some(freed) = self.free_own(limits, &key) {
                 return freed.await.unwrap_or_else(|_| Err(self.cancelled_error()));
             }
-            match self.repeat(limits, || self.driver.evict(&key)).await? {
+            let evictees = Evictees::default();
+            match self.repeat(limits, || self.driver.evict(&key, evictees.clone())).await? {
                 Evicted::Free => return Ok(Answer::done(0)),
                 Evicted::Yes => return Ok(Answer::done(1)),
                 // It is on its way to an owner, or back to the server.

@@ -14,7 +14,7 @@ use crate::base::tasks::{self, Work, boxed};
 use crate::config::Config;
 use crate::engine::traits::{PLAIN, Traits};
 use crate::request::error::{Error, LostReason, Result};
-use crate::sessions::driver::{Bond, Driver, Evicted, Gone, Grip, Hear, Key, News, Range, Seen, Took};
+use crate::sessions::driver::{Bond, Driver, Evicted, Evictees, Gone, Grip, Hear, Key, News, Range, Seen, Took};
 use crate::sessions::mysql::connection::{Connection, Failure, Row};
 use crate::sessions::mysql::names::{Flavour, literal};
 
@@ -433,7 +433,7 @@ impl Shared {
         Ok(seen)
     }
 
-    async fn evict(self: Arc<Self>, key: Key) -> Result<Evicted> {
+    async fn evict(self: Arc<Self>, key: Key, evictees: Evictees) -> Result<Evicted> {
         let on = self.carrier().await?;
         let what = format!("to take `{key}` from its holder");
         let limit = self.limit(&on);
@@ -442,10 +442,16 @@ impl Shared {
             Ok((row, _)) => Ok(row.number(1)),
             Err(failure) => Err(self.error(&what, failure)),
         };
-        let Some(holder_id) = holder(self.ask(&on, &used, limit).await)? else { return Ok(Evicted::Free) };
+        let found = holder(self.ask(&on, &used, limit).await)?;
+        let before = evictees.get().and_then(|evictees| evictees.first());
+        if before.is_some() && before != found.map(|id| id.to_string()).as_ref() {
+            return Ok(Evicted::Yes);
+        }
+        let Some(holder_id) = found else { return Ok(Evicted::Free) };
         if self.pool().connections.iter().any(|own| own.id as i64 == holder_id) {
             return Ok(Evicted::Own);
         }
+        evictees.get_or_init(|| vec![holder_id.to_string()]);
         match on.ask(format!("KILL {holder_id}"), limit).await {
             Ok(_) => {}
             Err(Failure::Refused(refusal)) if refusal.code == NO_SUCH_THREAD => return Ok(Evicted::Free),
@@ -581,8 +587,8 @@ impl Driver for Mysql {
         boxed(self.0.clone().look(key.clone(), fenced))
     }
 
-    fn evict(&self, key: &Key) -> Work<Result<Evicted>> {
-        boxed(self.0.clone().evict(key.clone()))
+    fn evict(&self, key: &Key, evictees: Evictees) -> Work<Result<Evicted>> {
+        boxed(self.0.clone().evict(key.clone(), evictees))
     }
 
     fn ping(&self) -> Work<Result<()>> {

@@ -15,7 +15,7 @@ use crate::config::Config;
 use crate::engine::traits::{PLAIN, Queue, Traits};
 use crate::request::error::{Error, LostReason, Result};
 use crate::request::{Answer, Op};
-use crate::sessions::driver::{Bond, Driver, Evicted, Gone, Grip, Hear, Key, Kin, News, Range, Seen, Took};
+use crate::sessions::driver::{Bond, Driver, Evicted, Evictees, Gone, Grip, Hear, Key, Kin, News, Range, Seen, Took};
 use crate::sessions::zookeeper::names::{Mode, Spot};
 use crate::sessions::zookeeper::session::Session;
 use crate::sessions::zookeeper::wire::code;
@@ -353,8 +353,8 @@ impl Driver for Zookeeper {
         has.then(|| boxed(self.0.clone().permits(op, self.spot(kind, name, 0).path, number)))
     }
 
-    fn evict(&self, key: &Key) -> Work<Result<Evicted>> {
-        boxed(self.0.clone().evict(key.clone()))
+    fn evict(&self, key: &Key, evictees: Evictees) -> Work<Result<Evicted>> {
+        boxed(self.0.clone().evict(key.clone(), evictees))
     }
 
     fn ping(&self) -> Work<Result<()>> {

@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use crate::base::clock::Instant;
 use crate::base::tasks;
 use crate::request::error::{Error, Result};
-use crate::sessions::driver::{Bond, Evicted, Gone, Grip, Key, News, Range, Seen, Took};
+use crate::sessions::driver::{Bond, Evicted, Evictees, Gone, Grip, Key, News, Range, Seen, Took};
 use crate::sessions::zookeeper::names::{self, Contender, Mode, Spot, Wants};
 use crate::sessions::zookeeper::session::{Came, Failure, Session, ended};
 use crate::sessions::zookeeper::wire::{self, Call, EPHEMERAL, EPHEMERAL_SEQUENTIAL, Part, Parts, code};
@@ -603,7 +603,7 @@ impl Shared {
         Ok(seen)
     }
 
-    pub async fn evict(self: Arc<Self>, key: Key) -> Result<Evicted> {
+    pub async fn evict(self: Arc<Self>, key: Key, evictees: Evictees) -> Result<Evicted> {
         let session = self.session().await?;
         let spot = Spot::of(&key);
         let what = format!("to take `{}` from its holder", spot.path);
@@ -618,9 +618,11 @@ impl Shared {
             Mode::Read => holders.iter().any(|holder| holder.wants == Wants::Shared),
             Mode::Write => holders.first().is_some_and(|holder| holder.wants == Wants::Alone),
         };
-        let mut had = false;
-        for holder in holders.iter().filter(|_| is_meant) {
-            match self.ask(&session, Call::delete(&format!("{}/{}", spot.path, holder.name)), limit).await {
+        let mut had = evictees.get().is_some_and(|evictees| !evictees.is_empty());
+        let found = || holders.iter().filter(|_| is_meant).map(|holder| holder.name.to_owned());
+        for name in evictees.get_or_init(|| found().collect()) {
+            // Not again within this attempt: the next one takes a node that is gone for one that it has deleted.
+            match session.ask(Call::delete(&format!("{}/{name}", spot.path)), limit).await {
                 Ok(_) => had = true,
                 Err(Failure::Refused(code::NO_NODE)) => {}
                 Err(failure) => return Err(error(failure)),
