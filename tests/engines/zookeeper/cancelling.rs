@@ -1,7 +1,7 @@
 //! Futures that are dropped at any moment, and clients that are closed, leave nothing behind.
 
 use redlatch::Client;
-use redlatch_tests::{Zookeeper, ms, secs};
+use redlatch_tests::{Direction, Proxy, Zookeeper, ms, secs};
 
 use crate::eventually;
 use crate::zookeeper::client;
@@ -66,5 +66,71 @@ fn a_client_that_closes_in_any_state_leaves_no_session() {
             let _ = runtime.block_on(task).expect("no panic");
         }
         eventually(|| server.sessions() == [nodes.id()]);
+    }
+}
+
+/// A client whose caller gives up while the session is about to begin, and that is closed then.
+#[test]
+fn a_session_that_begins_while_its_client_closes_is_ended() {
+    let server = Zookeeper::start();
+    let nodes = server.nodes();
+    let proxy = Proxy::to(server.port());
+    for _ in 0..5 {
+        let url = format!("{}?response_timeout=5", server.url_at(proxy.port()));
+        let ours = Client::connect(&url).expect("a good URL");
+        // The server begins it, and its answer takes a while.
+        proxy.stall(Direction::ToClient);
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| ours.lock("begins").wait(ms(100)).blocking().acquire().map(drop));
+            eventually(|| server.sessions().len() == 2);
+            assert!(waits.join().expect("no panic").is_err());
+            let closes = scope.spawn(|| ours.close_blocking(redlatch::Holds::Release));
+            std::thread::sleep(ms(50));
+            assert!(!closes.is_finished(), "it waits for the session");
+            proxy.flow();
+            closes.join().expect("no panic");
+        });
+        assert_eq!(server.sessions(), [nodes.id()]);
+    }
+}
+
+#[test]
+fn a_client_that_closes_beside_a_slow_server_ends_its_session() {
+    let server = Zookeeper::start();
+    let nodes = server.nodes();
+    let proxy = Proxy::to(server.port());
+    for direction in [Direction::ToServer, Direction::ToClient] {
+        let ours = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
+        let _held = ours.lock("slow").blocking().acquire().expect("free");
+        proxy.stall(direction);
+        std::thread::scope(|scope| {
+            let closes = scope.spawn(|| ours.close_blocking(redlatch::Holds::Release));
+            // As long as the server is slow.
+            std::thread::sleep(ms(1500));
+            assert!(!closes.is_finished(), "it waits for the server");
+            proxy.flow();
+            closes.join().expect("no panic");
+        });
+        assert_eq!(server.sessions(), [nodes.id()]);
+    }
+}
+
+#[test]
+fn a_client_whose_connection_breaks_while_it_closes_ends_its_session_by_another() {
+    let server = Zookeeper::start();
+    let nodes = server.nodes();
+    let proxy = Proxy::to(server.port());
+    for direction in [Direction::ToServer, Direction::ToClient] {
+        let ours = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
+        let _held = ours.lock("breaks").blocking().acquire().expect("free");
+        proxy.stall(direction);
+        std::thread::scope(|scope| {
+            let closes = scope.spawn(|| ours.close_blocking(redlatch::Holds::Release));
+            eventually(|| ours.is_closed());
+            proxy.cut();
+            proxy.flow();
+            closes.join().expect("no panic");
+        });
+        assert_eq!(server.sessions(), [nodes.id()]);
     }
 }

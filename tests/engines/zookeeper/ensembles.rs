@@ -75,10 +75,10 @@ fn a_holder_at_a_member_that_is_cut_off_from_its_leader_is_told_before_another_c
         std::thread::sleep(ms(2100 + 170 * round));
         let mut nodes = ensemble.members()[leader].nodes();
         let guard = ours.lock("n").wait(secs(10)).blocking().acquire().expect("free");
-        ensemble.cut_off(follower);
         let hears = heard(&guard);
         let node = nodes.children("/n").pop().expect("it has a node");
         let path = format!("/n/{node}");
+        ensemble.cut_off(follower);
         let (sender, freed) = std::sync::mpsc::channel();
         std::thread::scope(|scope| {
             scope.spawn(move || {

@@ -9,6 +9,7 @@ use tokio::time::timeout;
 use crate::base::clock::Instant;
 use crate::base::exhausted;
 use crate::base::jitter::jitter;
+use crate::config::Config;
 use crate::config::login;
 use crate::config::servers::Address;
 use crate::request::error::{Error, Result, Source};
@@ -34,6 +35,8 @@ enum Failed {
     /// The server has closed the connection without an answer.
     Shut,
     NoProof(i32),
+    /// The client is closed.
+    Closed,
     /// In words.
     Unsuited(String),
 }
@@ -58,7 +61,7 @@ pub async fn begin(shared: &Shared) -> Result<Dialed> {
         match dial(shared, at, &fresh, shared.config.watchdog, 0, shared.config.connect_timeout).await {
             Ok(Some(dialed)) => return Ok(dialed),
             Ok(None) => {}
-            Err(error @ Error::Refused { .. }) => return Err(error),
+            Err(error @ (Error::Refused { .. } | Error::Closed { .. })) => return Err(error),
             Err(error) => last = Some(error),
         }
     }
@@ -81,7 +84,11 @@ pub async fn dial(
     match timeout(limit, try_dial(shared, at, session, wanted, seen)).await {
         Ok(Ok(dialed)) => Ok(dialed),
         Ok(Err(failed)) => Err(error(server(), failed)),
-        Err(_) => Err(Error::unavailable(server(), format!("did not let the client in within {limit:?}"), true)),
+        Err(_) => {
+            let is_plain = shared.config.servers.named().get(at).is_some_and(|address| !address.is_tls());
+            let hint = if is_plain { "; if its port is one for TLS, write zookeepers://" } else { "" };
+            Err(Error::unavailable(server(), format!("did not let the client in within {limit:?}{hint}"), true))
+        }
     }
 }
 
@@ -97,6 +104,7 @@ fn error(server: String, failed: Failed) -> Error {
             code::name(number),
             "it does not take the user and the password of the scheme digest; give it others, or none",
         ),
+        Failed::Closed => Error::Closed { server },
         Failed::Unsuited(why) => Error::Unsupported(format!("{server} {why}")),
         Failed::Broken(error) => {
             let cause = exhausted::cause(&error).or_else(|| objection(&error)).or_else(|| foreign(&error));
@@ -130,27 +138,11 @@ async fn try_dial(
     wanted: Duration,
     seen: i64,
 ) -> std::result::Result<Option<Dialed>, Failed> {
-    let config = &shared.config;
-    let Some(Address::Tcp { host, port, tls }) = config.servers.named().get(at) else {
-        return Err(Failed::Unsuited("is no address".into()));
-    };
-    let tcp = TcpStream::connect((host.as_str(), *port)).await?;
-    tcp.set_nodelay(true)?;
-    #[cfg(feature = "__tls")]
-    let stream = match tls {
-        false => Stream::Plain(tcp),
-        true => {
-            let name = rustls::pki_types::ServerName::try_from(host.clone())
-                .map_err(|error| Failed::Unsuited(format!("has no name for TLS ({error})")))?;
-            let settings = crate::config::tls::client::settings(&config.tls).map_err(Failed::Unsuited)?;
-            let connector = tokio_rustls::TlsConnector::from(std::sync::Arc::new(settings));
-            Stream::Secured(Box::new(connector.connect(name, tcp).await.map_err(Failed::Broken)?))
-        }
-    };
-    #[cfg(not(feature = "__tls"))]
-    let stream = {
-        let _ = tls;
-        Stream::Plain(tcp)
+    let stream = tokio::select! {
+        biased;
+        stream = reach(&shared.config, at) => stream?,
+        // Behind this a server may begin a session, and the client must learn of it to end it.
+        () = shared.closed(), if session.id == 0 => return Err(Failed::Closed),
     };
     let mut wire = Wire::new(stream);
     let sent = Instant::now();
@@ -160,6 +152,27 @@ async fn try_dial(
     prove(shared, &mut wire).await?;
     let timeout = Duration::from_millis(timeout);
     Ok(Some(Dialed { wire, session: greeting.session, timeout, sent, at }))
+}
+
+/// Connects to a server, by TLS if its address says so.
+async fn reach(config: &Config, at: usize) -> std::result::Result<Stream, Failed> {
+    let Some(Address::Tcp { host, port, tls }) = config.servers.named().get(at) else {
+        return Err(Failed::Unsuited("is no address".into()));
+    };
+    let tcp = TcpStream::connect((host.as_str(), *port)).await?;
+    tcp.set_nodelay(true)?;
+    #[cfg(feature = "__tls")]
+    if *tls {
+        let name = rustls::pki_types::ServerName::try_from(host.clone())
+            .map_err(|error| Failed::Unsuited(format!("has no name for TLS ({error})")))?;
+        let settings = crate::config::tls::client::settings(&config.tls).map_err(Failed::Unsuited)?;
+        let connector = tokio_rustls::TlsConnector::from(std::sync::Arc::new(settings));
+        let secured = connector.connect(name, tcp).await.map_err(Failed::Broken)?;
+        return Ok(Stream::Secured(Box::new(secured)));
+    }
+    #[cfg(not(feature = "__tls"))]
+    let _ = tls;
+    Ok(Stream::Plain(tcp))
 }
 
 /// Tells the server the user, in the scheme `digest`.

@@ -4,11 +4,9 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
-use std::time::Duration;
 
 use foldhash::fast::RandomState;
-use tokio::sync::{Mutex as AsyncMutex, Notify};
-use tokio::time::timeout;
+use tokio::sync::{Mutex as AsyncMutex, Notify, watch};
 
 use crate::base::tasks::{self, Work, boxed};
 use crate::config::Config;
@@ -54,9 +52,6 @@ const KINDS: &[Traits] = &[
     Traits { name: "permit_semaphore", held: false, renewed: false, ..PERMIT },
 ];
 
-/// The time for which the end of a client waits for a session that is about to begin.
-const LAST: Duration = Duration::from_secs(1);
-
 pub struct Zookeeper(Arc<Shared>);
 
 pub struct Shared {
@@ -65,7 +60,8 @@ pub struct Shared {
     hear: OnceLock<Hear>,
     sessions: Mutex<Sessions>,
     /// One session is begun at a time.
-    opening: AsyncMutex<()>,
+    opening: Arc<AsyncMutex<()>>,
+    is_closed: watch::Sender<bool>,
     nodes: Mutex<Nodes>,
     /// The number of nodes that the client has made.
     made: AtomicU64,
@@ -79,7 +75,6 @@ struct Sessions {
     /// Those in which the client believes no more, on their way to their ends.
     given_up: Vec<Arc<Session>>,
     last: Bond,
-    is_closed: bool,
 }
 
 /// The nodes of the client.
@@ -122,7 +117,8 @@ impl Zookeeper {
             uuid,
             hear: OnceLock::new(),
             sessions: Mutex::default(),
-            opening: AsyncMutex::default(),
+            opening: Arc::default(),
+            is_closed: watch::Sender::default(),
             nodes: Mutex::default(),
             made: AtomicU64::default(),
             modes: AtomicU8::default(),
@@ -169,12 +165,23 @@ impl Shared {
         if let Some(session) = self.ready() {
             return Ok(session);
         }
-        let _one_by_one = self.opening.lock().await;
+        let one_by_one = self.opening.clone().lock_owned().await;
         if let Some(session) = self.ready() {
             return Ok(session);
         }
-        if self.sessions().is_closed {
-            return Err(Error::Closed { server: self.server() });
+        let shared = self.clone();
+        // A caller that stops waiting would leave a session behind of which the client knows nothing.
+        let opening = tasks::spawn(async move {
+            let _one_by_one = one_by_one;
+            shared.open().await
+        });
+        opening.await.unwrap_or_else(|_| Err(Error::Closed { server: self.server() }))
+    }
+
+    async fn open(self: &Arc<Self>) -> Result<Arc<Session>> {
+        let closed = || Error::Closed { server: self.server() };
+        if *self.is_closed.borrow() {
+            return Err(closed());
         }
         let dialed = dial::begin(self).await?;
         let bond = {
@@ -183,16 +190,15 @@ impl Shared {
             sessions.last
         };
         let session = Session::start(self, bond, dialed);
-        let is_closed = {
-            let mut sessions = self.sessions();
-            sessions.current = Some(session.clone());
-            sessions.is_closed
-        };
-        if is_closed {
-            session.close();
-            return Err(Error::Closed { server: self.server() });
-        }
-        Ok(session)
+        self.sessions().current = Some(session.clone());
+        // The end of the client waits for this one, and ends it.
+        if *self.is_closed.borrow() { Err(closed()) } else { Ok(session) }
+    }
+
+    /// Returns when the client is closed.
+    async fn closed(&self) {
+        let mut is_closed = self.is_closed.subscribe();
+        let _ = is_closed.wait_for(|is_closed| *is_closed).await;
     }
 
     fn ready(&self) -> Option<Arc<Session>> {
@@ -375,22 +381,25 @@ impl Driver for Zookeeper {
 
     fn close(&self) -> Work {
         let shared = self.0.clone();
-        shared.sessions().is_closed = true;
+        shared.is_closed.send_replace(true);
         boxed(async move {
             // A session that is about to begin would outlast the client.
-            let _ = timeout(LAST, shared.opening.lock()).await;
-            let session = shared.sessions().current.clone();
-            if let Some(session) = session {
-                session.close();
+            drop(shared.opening.lock().await);
+            let all: Vec<_> = {
+                let sessions = shared.sessions();
+                sessions.current.iter().chain(&sessions.given_up).cloned().collect()
+            };
+            all.iter().for_each(|session| session.close());
+            for session in all {
                 session.over().await;
             }
         })
     }
 
     fn cut(&self) {
+        self.0.is_closed.send_replace(true);
         let all = {
             let mut sessions = self.0.sessions();
-            sessions.is_closed = true;
             let mut all = std::mem::take(&mut sessions.given_up);
             all.extend(sessions.current.take());
             all

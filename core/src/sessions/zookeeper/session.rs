@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{Notify, oneshot, watch};
-use tokio::time::{sleep, sleep_until, timeout};
+use tokio::time::{sleep, sleep_until, timeout, timeout_at};
 
 use crate::base::clock::Instant;
 use crate::base::jitter::jitter;
@@ -25,8 +25,6 @@ use crate::sessions::zookeeper::wire::{self, Call, Change, Credentials, Head, Pa
 /// The pauses between two rounds through all servers: the first and the longest.
 const PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
-/// The time for which the client waits until the server has ended a session.
-const LAST: Duration = Duration::from_secs(1);
 /// The most requests that are sent at once.
 const BATCH: usize = 256;
 /// The most bytes of paths in one request for watches.
@@ -118,6 +116,7 @@ impl Session {
             jobs: taken,
             stop: stop.clone(),
             is_given_up: is_given_up.clone(),
+            ends: false,
             asked: VecDeque::new(),
             watched: HashMap::new(),
             seen: 0,
@@ -263,6 +262,8 @@ struct Task {
     jobs: UnboundedReceiver<Job>,
     stop: Arc<Notify>,
     is_given_up: Arc<AtomicBool>,
+    /// The client wants its end, and nothing else any more.
+    ends: bool,
     asked: VecDeque<Asked>,
     /// The nodes of whose changes the server tells.
     watched: HashMap<String, Watched>,
@@ -318,7 +319,9 @@ impl Task {
     async fn live(&mut self, first: Dialed) -> LostReason {
         let mut dialed = Some(first);
         loop {
-            let Some(next) = dialed.take() else { return LostReason::SessionEnded };
+            let Some(next) = dialed.take() else {
+                return if self.ends { LostReason::Closed } else { LostReason::SessionEnded };
+            };
             let end = self.serve(next.wire, next.sent).await;
             self.forget_asked();
             match end {
@@ -349,11 +352,11 @@ impl Task {
                 }
             }
             // The session has ended by itself, if any server counts its time.
-            if self.is_given_up.load(Relaxed) && begun.elapsed() > self.timeout * 2 {
+            if (self.ends || self.is_given_up.load(Relaxed)) && begun.elapsed() > self.timeout * 2 {
                 return None;
             }
             sleep(pause.mul_f64(0.5 + jitter() / 2.0)).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            pause = (pause * 2).min(LONGEST_PAUSE).min(self.timeout / 12);
         }
     }
 
@@ -377,13 +380,18 @@ impl Task {
         if let Err(end) = self.send(&mut wire, &watches, silence).await {
             return end;
         }
-        let mut alarm = pin!(sleep_until((opened + every).into()));
+        if self.ends {
+            return self.close(wire, &mut proof, silence).await;
+        }
+        // A server drops what comes for a session that ended while it let the client in: only an answer tells.
+        let mut next_ping = Instant::now();
+        let mut alarm = pin!(sleep_until(next_ping.into()));
         loop {
             tokio::select! {
                 biased;
                 packet = wire.receive() => {
                     let heard = match packet {
-                        Ok(packet) => self.hear(&packet, &proof, &mut pinged),
+                        Ok(packet) => self.hear(&packet, &mut proof, &mut pinged),
                         Err(error) => Err(error.into()),
                     };
                     if let Err(end) = heard {
@@ -408,30 +416,38 @@ impl Task {
                             Err(_) => break,
                         }
                     }
-                    proof.sends(now);
                     if let Err(end) = self.send(&mut wire, &packets, silence).await {
                         return end;
                     }
                     if ends {
-                        return self.close(wire, &proof).await;
+                        self.ends = true;
+                        return self.close(wire, &mut proof, silence).await;
                     }
                 }
                 () = alarm.as_mut() => {
                     let now = Instant::now();
-                    let oldest = self.asked.front().map(|asked| asked.sent).into_iter().chain(pinged).min();
-                    if oldest.is_some_and(|oldest| oldest + silence <= now) {
+                    let late = self.oldest(pinged).map(|oldest| oldest + silence);
+                    if late.is_some_and(|late| late <= now) {
                         return End::Broken(format!("no answer for {silence:?}"));
                     }
-                    proof.sends(now);
-                    let ping = Packet::new().int(xid::PING).int(op::PING).done();
-                    if let Err(end) = self.send(&mut wire, &ping, silence).await {
-                        return end;
+                    if next_ping <= now {
+                        let ping = Packet::new().int(xid::PING).int(op::PING).done();
+                        if let Err(end) = self.send(&mut wire, &ping, silence).await {
+                            return end;
+                        }
+                        pinged.get_or_insert(now);
+                        next_ping = now + every;
                     }
-                    pinged.get_or_insert(now);
-                    alarm.as_mut().reset((now + every).into());
+                    let late = self.oldest(pinged).map_or(next_ping, |oldest| oldest + silence);
+                    alarm.as_mut().reset(next_ping.min(late).into());
                 }
             }
         }
+    }
+
+    /// The sending of the oldest packet without an answer.
+    fn oldest(&self, pinged: Option<Instant>) -> Option<Instant> {
+        self.asked.front().map(|asked| asked.sent).into_iter().chain(pinged).min()
     }
 
     async fn send(&self, wire: &mut Wire, packets: &[u8], limit: Duration) -> Result<(), End> {
@@ -477,7 +493,7 @@ impl Task {
     }
 
     /// Takes a packet of the server.
-    fn hear(&mut self, packet: &[u8], proof: &Proof, pinged: &mut Option<Instant>) -> Result<(), End> {
+    fn hear(&mut self, packet: &[u8], proof: &mut Proof, pinged: &mut Option<Instant>) -> Result<(), End> {
         let (head, content) = Head::read(packet)?;
         if head.transaction > 0 {
             self.seen = self.seen.max(head.transaction);
@@ -487,7 +503,11 @@ impl Task {
                 let (change, path) = wire::change(content)?;
                 self.changed(path, change);
             }
-            xid::PING => *pinged = None,
+            xid::PING => {
+                if let Some(sent) = pinged.take() {
+                    proof.answers(sent, Instant::now());
+                }
+            }
             xid::AUTH | xid::SET_WATCHES => {}
             number => {
                 let at = self.asked.iter().position(|asked| asked.number == number);
@@ -500,7 +520,7 @@ impl Task {
         Ok(())
     }
 
-    fn answered(&mut self, asked: Asked, error: i32, content: &[u8], proof: &Proof) -> Result<(), End> {
+    fn answered(&mut self, asked: Asked, error: i32, content: &[u8], proof: &mut Proof) -> Result<(), End> {
         let Asked { sent, ask, .. } = asked;
         match error {
             code::EXPIRED => {
@@ -514,6 +534,7 @@ impl Task {
             _ => {}
         }
         let from = proof.from(sent);
+        proof.answers(sent, Instant::now());
         if error == 0 && [op::CREATE, op::DELETE, op::SET_DATA, op::MULTI].contains(&ask.call.op) {
             self.shared.tell(News::Alive { bond: self.bond, from });
         }
@@ -575,23 +596,28 @@ impl Task {
         }
     }
 
-    /// Ends the session. The server has removed its nodes when it answers.
-    async fn close(&mut self, mut wire: Wire, proof: &Proof) -> End {
-        let ends = async {
-            self.last = if self.last == i32::MAX { 1 } else { self.last + 1 };
-            let number = self.last;
-            wire.send(&Call::close().packet(number)).await?;
-            loop {
-                let packet = wire.receive().await?;
-                if Head::read(&packet)?.0.number == number {
-                    return std::io::Result::Ok(());
-                }
-                if self.hear(&packet, proof, &mut None).is_err() {
-                    return Ok(());
-                }
+    /// Ends the session. The server has removed its nodes when it answers. If the connection breaks before that, another one
+    /// must tell.
+    async fn close(&mut self, mut wire: Wire, proof: &mut Proof, silence: Duration) -> End {
+        self.last = if self.last == i32::MAX { 1 } else { self.last + 1 };
+        let number = self.last;
+        let mut late = Instant::now() + silence;
+        if let Err(end) = self.send(&mut wire, &Call::close().packet(number), silence).await {
+            return end;
+        }
+        loop {
+            let packet = match timeout_at(late.into(), wire.receive()).await {
+                Ok(Ok(packet)) => packet,
+                Ok(Err(error)) => return error.into(),
+                Err(_) => return End::Broken(format!("no answer for {silence:?}")),
+            };
+            late = Instant::now() + silence;
+            if Head::read(&packet).is_ok_and(|(head, _)| head.number == number) {
+                return End::Closed;
             }
-        };
-        let _ = timeout(LAST, ends).await;
-        End::Closed
+            if let Err(end) = self.hear(&packet, proof, &mut None) {
+                return end;
+            }
+        }
     }
 }
