@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use redlatch::{LostReason, NodeFormat};
+use redlatch::ffi::{Border, Op, Request};
+use redlatch::{Error, LostReason, NodeFormat};
 use redlatch_tests::nodes::Mode;
 use redlatch_tests::{Zookeeper, ms, secs};
 
@@ -141,6 +142,64 @@ fn a_node_that_another_client_deletes_is_a_loss_that_is_told_at_once_and_concern
     }
     other.ensure().expect("it has a node of its own");
     other.release().expect("held");
+}
+
+#[test]
+fn a_waiter_whose_node_another_client_deletes_stands_at_the_end_of_the_queue_at_once() {
+    let server = Zookeeper::shared();
+    let mut nodes = server.nodes();
+    let [one, two] = ["", ""].map(|options| client(server, options));
+    for kind in ["plain", "fair", "write", "read"] {
+        let name = format!("place-{kind}");
+        let path = format!("/{name}");
+        let held = crate::acquire("write", &name, 1, Some(ms(0)));
+        assert!(one.run_blocking(held).expect("free").done);
+        let waits = crate::wait(&two, crate::acquire(kind, &name, 2, None));
+        eventually(|| nodes.children(&path).len() == 2);
+        let behind = nodes.create(&format!("{path}/lock-"), b"", Mode::EphemeralSequential).expect("made");
+        let (place, _) = nodes.in_order(&path).swap_remove(1);
+        assert!(nodes.delete(&format!("{path}/{place}")));
+        // The holder does nothing meanwhile.
+        eventually(|| nodes.children(&path).len() == 3);
+        let last = nodes.in_order(&path).pop().expect("it stands");
+        assert!(last.0 != place && !behind.ends_with(&last.0), "the other client is before it now");
+        one.run_blocking(Request::new(Op::Release, "write", name.as_str(), 1)).expect("held");
+        assert!(waits.is_waiting());
+        assert!(nodes.delete(&behind));
+        assert!(waits.within(secs(5)).expect("its turn").done);
+        two.run_blocking(Request::new(Op::Release, kind, name.as_str(), 2)).expect("held");
+    }
+}
+
+/// The server counts with 32 bits, and behind the greatest number it gives the same one to many.
+#[test]
+fn a_queue_without_numbers_is_refused_with_the_remedy_and_never_has_two_holders() {
+    let server = Zookeeper::with(&["digest.enabled=false"]);
+    // A container that is empty goes by itself, and its counter with it.
+    server.nodes().create("/n", b"", Mode::Persistent).expect("made");
+    server.count_from("/n", i32::MAX - 1);
+    let mut nodes = server.nodes();
+    let [one, two] = ["", ""].map(|options| client(&server, options));
+    let last = one.lock("n").blocking().acquire().expect("the last number");
+    for ours in [&one, &two] {
+        for lock in [ours.lock("n").owner(2), ours.fair_lock("n").owner(2), ours.read_write_lock("n").read().owner(2)] {
+            match lock.wait(ms(300)).blocking().acquire() {
+                Err(Error::Refused { .. } | Error::NotAcquired { .. } | Error::AlreadyHeld { .. }) => {}
+                other => panic!("{:?}", other.map(drop)),
+            }
+        }
+    }
+    assert_eq!(nodes.children("/n").len(), 1, "nothing is left behind");
+    last.ensure().expect("held");
+    last.release().expect("held");
+    for _ in 0..5 {
+        let error = two.lock("n").blocking().try_acquire().map(drop).expect_err("there is no number");
+        let said = error.to_string();
+        assert!(matches!(error, Error::Refused { .. }) && said.contains("delete the node `/n`"), "{said}");
+    }
+    assert!(nodes.children("/n").is_empty());
+    assert!(nodes.delete("/n"), "the remedy");
+    two.lock("n").blocking().acquire().expect("it counts from 0").release().expect("held");
 }
 
 #[test]

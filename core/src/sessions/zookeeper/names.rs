@@ -145,28 +145,29 @@ pub struct Contender<'a> {
     pub wants: Wants,
 }
 
+/// Splits a node's name before the number that the server has added: ten characters, and eleven below −999,999,999.
+fn numbered(name: &str) -> Option<(&str, i64)> {
+    [11, 10].into_iter().find_map(|length| {
+        let (before, text) = name.split_at_checked(name.len().checked_sub(length)?)?;
+        let number: i64 = text.parse().ok().filter(|number| format!("{number:010}") == text)?;
+        // A pattern of ours ends before a minus.
+        let is_whole = length == 10 || before.ends_with(['-', '_']);
+        is_whole.then_some((before, number))
+    })
+}
+
+/// Tells whether a node has a number that others may have as well. The server counts with 32 bits; behind the greatest number
+/// come negative ones, or the same one again.
+pub fn is_spent(name: &str) -> bool {
+    numbered(name).is_none_or(|(_, number)| !(0..i64::from(i32::MAX)).contains(&number))
+}
+
 impl<'a> Contender<'a> {
     /// Reads a node's name. `None`: it is no place of a lock.
     pub fn read(name: &'a str) -> Option<Self> {
-        let at = name.len().checked_sub(10)?;
-        if !name.is_char_boundary(at) {
-            return None;
-        }
-        let (mut before, digits) = name.split_at(at);
-        if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
-            return None;
-        }
-        let mut number: i64 = digits.parse().ok()?;
-        let is_known = |before: &str| PATTERNS.iter().find(|(pattern, _)| before.ends_with(pattern)).copied();
-        let mut found = is_known(before);
-        // The server counts on with negative numbers behind the greatest one.
-        if found.is_none()
-            && let Some(shorter) = before.strip_suffix('-')
-        {
-            (before, number) = (shorter, -number);
-            found = is_known(before);
-        }
-        found.map(|(_, wants)| Contender { name, number, wants })
+        let (before, number) = numbered(name)?;
+        let (_, wants) = PATTERNS.into_iter().find(|(pattern, _)| before.ends_with(pattern))?;
+        Some(Contender { name, number, wants })
     }
 
     /// Reads all contenders among the children of a path, the first in the queue first.
@@ -207,9 +208,8 @@ pub fn holders<'a, 'b>(all: &'b [Contender<'a>]) -> &'b [Contender<'a>] {
 
 /// The number of nodes before one of ours among those of a semaphore's permits. `None`: it is not there.
 pub fn before(children: &[&str], own: &str) -> Option<usize> {
-    let number = |name: &str| name.len().checked_sub(10).and_then(|at| name.get(at..)?.parse::<i64>().ok());
-    let us = number(own)?;
-    let is_before = |name: &&&str| **name != own && number(name).is_none_or(|other| other < us);
+    let (_, us) = numbered(own)?;
+    let is_before = |name: &&&str| **name != own && numbered(name).is_none_or(|(_, other)| other <= us);
     children.contains(&own).then(|| children.iter().filter(is_before).count())
 }
 
@@ -290,8 +290,38 @@ mod tests {
         let names: Vec<_> = children.iter().map(String::as_str).collect();
         let numbers: Vec<_> = Contender::all(&names).iter().map(|contender| contender.number).collect();
         assert_eq!(numbers, [0, 1, 2, 3, 4, 5]);
-        assert_eq!(Contender::read("x__lock__-2147483648").map(|contender| contender.number), Some(-2_147_483_648));
-        assert_eq!(Contender::read("x-lock-0000000009").map(|contender| contender.number), Some(9));
+    }
+
+    /// The server writes `%010d` of a number of 32 bits, which is negative behind the greatest one.
+    #[test]
+    fn a_number_is_read_as_the_server_writes_it_and_one_that_is_not_for_one_node_alone_is_spent() {
+        let id = "_c_0f9a0c1e-0000-4000-8000-000000000001";
+        for number in
+            [0, 9, 1_000_000_009, i32::MAX - 1, i32::MAX, i32::MIN, i32::MIN + 1, -1_000_000_000, -999_999_999, -5, -1]
+        {
+            for before in [&format!("{id}-lock-"), "0f9a0c1e00004000800000000000000a__lock__", "lock-"] {
+                let name = format!("{before}{number:010}");
+                assert_eq!(Contender::read(&name).map(|contender| contender.number), Some(number.into()), "{name}");
+                assert_eq!(is_spent(&name), number < 0 || number == i32::MAX, "{name}");
+            }
+        }
+        for other in [
+            "lock-123456789",
+            "lock-00000000009",
+            "lock--0000000009",
+            "lock-+000000009",
+            "lock-",
+            "käse-lock-é00000000",
+        ] {
+            assert_eq!(Contender::read(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn permits_with_numbers_that_are_spent_count_before_ours() {
+        let own = "_c_x-lease-2147483646";
+        let children = [own, "_c_y-lease--2147483648", "_c_z-lease--000000005", "_c_a-lease-2147483647"];
+        assert_eq!(before(&children, own), Some(2));
     }
 
     #[test]

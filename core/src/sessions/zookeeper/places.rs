@@ -198,6 +198,10 @@ impl Shared {
                 }
             };
             let node = Node::new(session.bond, name);
+            if names::is_spent(node.name()) {
+                let _ = self.remove(session, &node.path).await;
+                return Err(Failed::Clean(spent(&spot.path)));
+            }
             let children = match self.listed(session.answer(listed, left).await) {
                 Err(Failure::Unknown) => self.children(session, &spot.path, left).await,
                 listed => listed,
@@ -359,6 +363,8 @@ impl Shared {
             };
             let Some(other) = waits_for else { return Ok((node, has_waited)) };
             has_waited = true;
+            // Another program may delete the place of ours.
+            let (_asked, gone) = session.begin_watching(&node.path);
             let (answered, changed) = session.begin_watching(&other);
             match session.answer(answered, self.limit()).await {
                 Ok(_) => {
@@ -369,6 +375,7 @@ impl Shared {
                             return Err(Took::Busy { sent });
                         }
                         _ = changed => {}
+                        _ = gone => {}
                         error = session.down(self.limit()) => {
                             let failed = Failed::Kept(self.error(&spot.path, Failure::Late(error)));
                             return Err(self.failed(key, failed, Some(node)));
@@ -635,6 +642,15 @@ impl Shared {
         let came = self.check(&session, &["/".to_owned()], self.limit()).await;
         came.map(drop).map_err(|failure| self.error("a sign of life", failure))
     }
+}
+
+/// The error of a queue in which the server has no number left for one node alone.
+fn spent(path: &str) -> Error {
+    let remedy = format!(
+        "the queue of `{path}` has used up its 2,147,483,647 numbers; delete the node `{path}` while no client uses it, for then the \
+         server counts from 0 again, or choose another name"
+    );
+    Error::refused(format!("to lock `{path}`"), "NoNumber", remedy)
 }
 
 /// The path of the node that the second call of a transaction has made. `None`: the transaction was refused.
