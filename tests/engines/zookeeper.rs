@@ -11,6 +11,7 @@ mod interop;
 mod order;
 mod permits;
 mod read_write;
+mod secured;
 
 /// A client of the server, with these options.
 pub fn client(server: &Zookeeper, options: &str) -> Client {

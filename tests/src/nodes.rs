@@ -287,6 +287,16 @@ impl Nodes {
         self.ask(SET_RIGHTS, &rights).map(drop)
     }
 
+    /// Leaves every client, this one too, no more than these rights to a node: 1 to read, 2 to write, 4 to create children, 8 to
+    /// delete them, 16 to change the rights.
+    ///
+    /// # Errors
+    /// The server's, or its silence.
+    pub fn limit(&mut self, path: &str, rights: i32) -> Result<()> {
+        let entry = Packet::new().text(path).int(1).int(rights).text("world").text("anyone").int(-1);
+        self.ask(SET_RIGHTS, &entry).map(drop)
+    }
+
     /// Whether all these nodes are there, in one call that goes through the leader.
     ///
     /// # Errors

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use crate::authority::{Authority, Issued};
 use crate::guarded::Guarded;
 use crate::nodes::{self, Nodes};
 use crate::{deadline, ms, ports, secs};
@@ -22,6 +23,7 @@ const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/zookeeper/server");
 /// A running server.
 pub struct Zookeeper {
     port: u16,
+    secure_port: u16,
     dir: PathBuf,
     settings: Vec<String>,
     process: Mutex<Option<Guarded>>,
@@ -54,12 +56,40 @@ impl Zookeeper {
         panic!("no server started on 20 ports: {}", server.log());
     }
 
+    /// Starts a server that clients reach by TLS as well, with a certificate for these hosts and with more lines for its
+    /// configuration. It asks no client for a certificate, unless a line says so.
+    pub fn secured(authority: &Authority, hosts: &str, settings: &[&str]) -> Self {
+        let Issued { cert, key } = authority.issue(hosts);
+        let read = |file: &str| std::fs::read_to_string(file).expect("the file can be read");
+        let store = format!("{cert}-store.pem");
+        std::fs::write(&store, read(&key) + &read(&cert)).expect("the file can be written");
+        let trusted = authority.cert();
+        let port = ports::free();
+        let lines = format!(
+            "secureClientPort={port}\nsecureClientPortAddress=127.0.0.1\n\
+             serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory\n\
+             ssl.keyStore.location={store}\nssl.keyStore.type=PEM\nssl.trustStore.location={trusted}\nssl.trustStore.type=PEM\n\
+             ssl.clientAuth=none"
+        );
+        let lines: Vec<&str> = lines.lines().chain(settings.iter().copied()).collect();
+        let mut server = Zookeeper::with(&lines);
+        server.secure_port = port;
+        // It listens there a little later.
+        crate::eventually("a port for TLS", || TcpStream::connect(("127.0.0.1", port)).ok());
+        server
+    }
+
+    /// The port for TLS of [`Zookeeper::secured`].
+    pub fn secure_port(&self) -> u16 {
+        self.secure_port
+    }
+
     fn new(settings: Vec<String>) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let dir = std::env::temp_dir().join(format!("redlatch-{}-zookeeper-{count}", std::process::id()));
         std::fs::create_dir_all(dir.join("data")).expect("the folder can be made");
-        Zookeeper { port: 0, dir, settings, process: Mutex::new(None) }
+        Zookeeper { port: 0, secure_port: 0, dir, settings, process: Mutex::new(None) }
     }
 
     pub fn port(&self) -> u16 {

@@ -60,6 +60,8 @@ pub enum Gone {
     Again,
     /// The bond has ended, and the grip with it.
     Ended,
+    /// The server does not take the key back before the bond ends.
+    Refused(Error),
 }
 
 /// The outcome of an attempt to take a key away from another client.

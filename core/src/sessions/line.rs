@@ -150,6 +150,13 @@ impl State {
                 None => self.grips.freed(key, now),
             },
             Outcome::Gone(Gone::Ended) => self.grips.freed(key, now),
+            Outcome::Gone(Gone::Refused(error)) => {
+                self.leave_bond(key);
+                for caller in self.releases.remove(key).into_iter().flatten() {
+                    self.after.push(After::Tell(caller, Err(error.clone())));
+                }
+                self.grips.freed(key, now);
+            }
             Outcome::Fenced(Ok(tokens)) => self.grips.fenced(key, tokens),
             Outcome::Fenced(Err(error)) => self.not_fenced(key, &error, begun, now),
         }

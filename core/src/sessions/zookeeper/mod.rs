@@ -259,6 +259,9 @@ impl Shared {
                  them"
             }
             -108 => "the path is below a node of a session; choose another name",
+            -124 => {
+                "it wants a login by SASL, which this client does not have; let the server take the scheme digest, or TLS with tls_cert"
+            }
             -125 => "the quota of the path is used up; raise it",
             code::UNIMPLEMENTED => "the server is too old; use ZooKeeper 3.5.3 or later",
             -8 => "the server does not take the path; choose another name or another chroot",

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use tokio::sync::Notify;
 
-use crate::base::tasks;
 use crate::request::error::Result;
 use crate::request::{Answer, Op};
 use crate::sessions::driver::{Key, Seen, Took};
@@ -173,12 +172,6 @@ impl Shared {
         let out = self.children(session, &paths.leases().path, self.limit()).await?.names.len() as i64;
         let count = self.count(session, &paths).await?;
         Ok(Seen { is_taken: out > 0, is_busy: out >= count.permits || !waiting.names.is_empty(), token: 0 })
-    }
-
-    /// Removes a node of ours in the background.
-    fn remove_soon(self: &Arc<Self>, session: &Arc<Session>, node: Node) {
-        let (shared, session) = (self.clone(), session.clone());
-        drop(tasks::spawn(async move { drop(shared.remove(&session, &node.path).await) }));
     }
 
     /// Carries out an operation on all permits of a name.

@@ -82,6 +82,15 @@ impl Shared {
         self.listed(came)
     }
 
+    /// Waits for all that the session has asked for before. A server to which the client has come may not know of the last of
+    /// it yet; a transaction is behind that.
+    pub async fn catch_up(&self, session: &Session, limit: Duration) -> std::result::Result<(), Failure> {
+        match self.ask(session, Call::multi(&[Call::check("/")]), limit).await {
+            Ok(_) | Err(Failure::Refused(_)) => Ok(()),
+            Err(failure) => Err(failure),
+        }
+    }
+
     pub fn listed(&self, came: Came) -> std::result::Result<Children, Failure> {
         match came {
             Ok(reply) => match Parts(&reply.content).texts() {
@@ -134,11 +143,20 @@ impl Shared {
         }
     }
 
+    /// Removes a node of ours in the background.
+    pub fn remove_soon(self: &Arc<Self>, session: &Arc<Session>, node: Node) {
+        let (shared, session) = (self.clone(), session.clone());
+        drop(tasks::spawn(async move { drop(shared.remove(&session, &node.path).await) }));
+    }
+
     /// Removes what a call may have made of which no answer came.
     fn sweep(self: &Arc<Self>, session: &Arc<Session>, parent: &str, stem: &str) {
         let (shared, session) = (self.clone(), session.clone());
         let (parent, stem) = (parent.to_owned(), stem.to_owned());
         drop(tasks::spawn(async move {
+            if shared.catch_up(&session, ALWAYS).await.is_err() {
+                return;
+            }
             let Ok(children) = shared.children(&session, &parent, ALWAYS).await else { return };
             for name in children.names.iter().filter(|name| name.starts_with(&stem)) {
                 let _ = shared.remove(&session, &format!("{parent}/{name}")).await;
@@ -180,7 +198,10 @@ impl Shared {
                     continue;
                 }
                 Err(Failure::Unknown) => {
-                    let came = self.children(session, &spot.path, left).await;
+                    let came = match self.catch_up(session, left).await {
+                        Ok(()) => self.children(session, &spot.path, left).await,
+                        Err(failure) => Err(failure),
+                    };
                     let children = came.map_err(|failure| {
                         self.sweep(session, &spot.path, &stem);
                         failed(failure)
@@ -209,7 +230,7 @@ impl Shared {
             return match children {
                 Ok(children) => Ok((node, children)),
                 Err(failure) => {
-                    self.sweep(session, &spot.path, &stem);
+                    self.remove_soon(session, node);
                     Err(failed(failure))
                 }
             };
@@ -421,34 +442,47 @@ impl Shared {
         let (Some(node), Some(session)) = (node, self.session_of(grip.bond)) else { return Gone::Ended };
         let spot = Spot::of(&grip.key);
         if !again || spot.mode == Mode::Permit {
-            return match self.remove(&session, &node.path).await {
-                Ok(()) => Gone::Freed,
-                Err(_) => Gone::Ended,
-            };
+            return self.give_back(&session, &spot, &node).await;
         }
-        let Some(next) = self.replace(&session, &spot, &node).await else { return Gone::Ended };
-        let children = match self.listed(session.answer(next.listed, ALWAYS).await) {
+        let Replaced { node, listed } = match self.replace(&session, &spot, &node).await {
+            Ok(next) => next,
+            Err(gone) => return gone,
+        };
+        let children = match self.listed(session.answer(listed, ALWAYS).await) {
             Err(Failure::Unknown) => self.children(&session, &spot.path, ALWAYS).await,
             listed => listed,
         };
-        let Ok(children) = children else { return Gone::Ended };
+        let children = match children {
+            Ok(children) if !names::is_spent(node.name()) => children,
+            _ => return self.give_back(&session, &spot, &node).await,
+        };
         let names = children.names();
-        match names::obstacle(&Contender::all(&names), next.node.name()) {
+        match names::obstacle(&Contender::all(&names), node.name()) {
             Ok(None) => {
-                self.granted(&session, &grip.key, next.node);
+                self.granted(&session, &grip.key, node);
                 Gone::Again
             }
             Ok(Some(_)) => {
-                self.nodes().places.insert(grip.key, next.node);
+                self.nodes().places.insert(grip.key, node);
                 Gone::Taken { sent: children.sent }
             }
             Err(()) => Gone::Ended,
         }
     }
 
-    /// Gives a node back, and makes one at the end of the queue, in one transaction. `None`: the session is over, or the node
-    /// was gone.
-    async fn replace(&self, session: &Session, spot: &Spot, node: &Node) -> Option<Replaced> {
+    async fn give_back(&self, session: &Session, spot: &Spot, node: &Node) -> Gone {
+        match self.remove(session, &node.path).await {
+            Ok(()) => Gone::Freed,
+            Err(Failure::Refused(number)) => {
+                let what = format!("to release `{}`, which ends with the session of this client", spot.path);
+                Gone::Refused(self.refused(&what, number))
+            }
+            Err(_) => Gone::Ended,
+        }
+    }
+
+    /// Gives a node back, and makes one at the end of the queue, in one transaction. `Err`: there is no new one.
+    async fn replace(&self, session: &Session, spot: &Spot, node: &Node) -> std::result::Result<Replaced, Gone> {
         let stem = names::stem(self.config.node_format, spot.mode, &self.id());
         let path = format!("{}/{stem}", spot.path);
         let create = Call::create(&path, self.data().as_bytes(), EPHEMERAL_SEQUENTIAL);
@@ -456,23 +490,22 @@ impl Shared {
             let made = session.begin(Call::multi(&[Call::delete(&node.path), create.clone()]));
             let listed = session.begin(Call::children(&spot.path, false));
             match session.answer(made, ALWAYS).await {
-                Ok(reply) => {
-                    let path = created(&reply.content)?;
-                    return Some(Replaced { node: Node::new(session.bond, path), listed });
-                }
+                Ok(reply) => match created(&reply.content) {
+                    Some(path) => return Ok(Replaced { node: Node::new(session.bond, path), listed }),
+                    // The node was gone, or the server makes none: then ours has stayed.
+                    None => return Err(self.give_back(session, spot, node).await),
+                },
                 Err(Failure::Unknown) => {
-                    let children = self.children(session, &spot.path, ALWAYS).await.ok()?;
+                    self.catch_up(session, ALWAYS).await.map_err(|_| Gone::Ended)?;
+                    let children = self.children(session, &spot.path, ALWAYS).await.map_err(|_| Gone::Ended)?;
                     if let Some(name) = children.names.iter().find(|name| name.starts_with(&stem)) {
                         let node = Node::new(session.bond, format!("{}/{name}", spot.path));
-                        return Some(Replaced { node, listed: session.begin(Call::children(&spot.path, false)) });
+                        return Ok(Replaced { node, listed: session.begin(Call::children(&spot.path, false)) });
                     }
                 }
                 Err(Failure::Late(_)) => {}
-                Err(Failure::Refused(_)) => {
-                    let _ = self.remove(session, &node.path).await;
-                    return None;
-                }
-                Err(Failure::Over) => return None,
+                Err(Failure::Refused(_)) => return Err(self.give_back(session, spot, node).await),
+                Err(Failure::Over) => return Err(Gone::Ended),
             }
         }
     }
