@@ -122,6 +122,9 @@ pub enum News {
     },
 }
 
+/// A call of which all repeats together have one effect.
+pub type Repeatable = Box<dyn Fn() -> Work<Result<Answer>> + Send + Sync>;
+
 /// Hears the news. It is called on the I/O thread, and must never block.
 pub type Hear = Box<dyn Fn(News) + Send + Sync>;
 
@@ -164,7 +167,7 @@ pub trait Driver: Send + Sync {
     /// Looks who has the key; `fenced`: and at its latest token.
     fn look(&self, key: &Key, fenced: bool) -> Work<Result<Seen>>;
     /// Carries out an operation on all permits of a name. `None`: the system has no such operation.
-    fn permits(&self, _op: Op, _kind: &Traits, _name: &str, _number: i64) -> Option<Work<Result<Answer>>> {
+    fn permits(&self, _op: Op, _kind: &Traits, _name: &str, _number: i64) -> Option<Repeatable> {
         None
     }
     /// Takes the key away from another client.

@@ -7,14 +7,13 @@ use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
 use crate::base::clock::Instant;
-use crate::base::tasks::Work;
 use crate::engine::claim::Claim;
 use crate::engine::traits::{Queue, Traits};
 use crate::request::error::{Error, LostReason, Result};
 use crate::request::owner::OwnerField;
 use crate::request::{Answer, Done, Look, Op, Request};
 use crate::sessions::Sessions;
-use crate::sessions::driver::{Evicted, Key};
+use crate::sessions::driver::{Evicted, Key, Repeatable};
 use crate::sessions::waiter::{Caller, Limits};
 
 /// The pause before a call that has failed is repeated.
@@ -53,17 +52,15 @@ impl Sessions {
     }
 
     /// The operation of a request on all permits of a name; `None`: it is another one.
-    pub fn permits(self: &Arc<Self>, request: &Request) -> Option<impl Fn() -> Work<Result<Answer>> + Send + use<>> {
+    pub fn permits(&self, request: &Request) -> Option<Repeatable> {
         let traits =
             self.kind(request.kind).ok().filter(|traits| traits.queue == Queue::Alone && request.op != Op::Acquire)?;
         let name = self.config.full_name(request.name.clone());
         let number = request.numbers.first().copied().unwrap_or_default();
-        let (sessions, op) = (self.clone(), request.op);
-        drop(self.driver.permits(op, traits, &name, number)?);
-        Some(move || sessions.driver.permits(op, traits, &name, number).expect("the driver has it"))
+        self.driver.permits(request.op, traits, &name, number)
     }
 
-    pub async fn repeated(self: Arc<Self>, limits: Limits, call: impl Fn() -> Work<Result<Answer>>) -> Result<Answer> {
+    pub async fn repeated(self: Arc<Self>, limits: Limits, call: Repeatable) -> Result<Answer> {
         self.repeat(limits, call).await
     }
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use redlatch::{Client, Error, LostReason};
 use redlatch_tests::nodes::Mode;
-use redlatch_tests::{Zookeeper, ms, secs};
+use redlatch_tests::{Direction, Proxy, Zookeeper, ms, secs};
 
 use crate::eventually;
 use crate::zookeeper::{client, expire};
@@ -124,7 +124,9 @@ fn permits_of_other_programs_count_and_their_queue_is_respected() {
 #[test]
 fn a_permit_ends_with_its_session_and_with_its_node_and_its_holder_is_told() {
     let server = Zookeeper::start();
-    let [one, two] = clients(&server);
+    let proxy = Proxy::to(server.port());
+    let one = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
+    let two = client(&server, "");
     one.permit_semaphore("ends").set_permits(1).blocking().expect("set");
     let mut nodes = server.nodes();
     for by_session in [true, false] {
@@ -136,7 +138,11 @@ fn a_permit_ends_with_its_session_and_with_its_node_and_its_holder_is_told() {
         let (name, node) = nodes.in_order("/ends/leases").pop().expect("it has a node");
         let reason = match by_session {
             true => {
+                // A client with a connection would enter the session again, and hear of the end of its node first.
+                proxy.refuse();
+                proxy.cut();
                 expire(&server, node.owner.expect("it is a session's"));
+                proxy.accept();
                 LostReason::SessionEnded
             }
             false => {
@@ -148,6 +154,62 @@ fn a_permit_ends_with_its_session_and_with_its_node_and_its_holder_is_told() {
         let next = two.permit_semaphore("ends").acquire_renewed().wait(secs(5)).blocking().expect("free");
         next.release_blocking().expect("held");
     }
+}
+
+/// R9: the transaction that sets the number leaves a mark.
+#[test]
+fn a_call_that_sets_permits_and_loses_its_answer_tells_what_it_did() {
+    let server = Zookeeper::start();
+    let proxy = Proxy::to(server.port());
+    let ours = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
+    let other = client(&server, "");
+    let mut nodes = server.nodes();
+    for round in 0..10 {
+        let name = format!("lost{round}");
+        let [permits, theirs] = [&ours, &other].map(|client| client.permit_semaphore(&name));
+        nodes.prepare(&format!("/{name}"));
+        let mark = format!("/{name}/set-");
+        proxy.lose_reply_to(&mark);
+        assert!(permits.try_set_permits(3).blocking().expect("answered"), "it has set them");
+        assert!(!theirs.try_set_permits(4).blocking().expect("answered"));
+        proxy.lose_reply_to(&mark);
+        permits.add_permits(2).blocking().expect("answered");
+        assert_eq!(theirs.available().blocking().expect("told"), 5, "they are added once");
+        proxy.lose_reply_to(&mark);
+        permits.set_permits(7).blocking().expect("answered");
+        assert_eq!(theirs.available().blocking().expect("told"), 7);
+        // The request never came to the server.
+        proxy.cut_at(Direction::ToServer, &mark, 1);
+        permits.add_permits(1).blocking().expect("answered");
+        assert_eq!(theirs.available().blocking().expect("told"), 8);
+        proxy.disarm();
+        eventually(|| nodes.children(&format!("/{name}")) == ["permits"]);
+    }
+}
+
+/// Only the session could tell.
+#[test]
+fn a_call_that_sets_permits_and_loses_its_session_with_the_answer_says_so() {
+    let server = Zookeeper::start();
+    let proxy = Proxy::to(server.port());
+    let ours = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
+    let permits = ours.permit_semaphore("unknown");
+    let mut nodes = server.nodes();
+    let _held = ours.lock("session").blocking().acquire().expect("free");
+    let session = crate::zookeeper::holder(&mut nodes, "/session").expect("held");
+    std::thread::scope(|scope| {
+        proxy.hold_at(Direction::ToClient, "/unknown/set-", 1);
+        let sets = scope.spawn(|| permits.try_set_permits(3).blocking());
+        eventually(|| nodes.exists("/unknown/permits"));
+        proxy.refuse();
+        proxy.cut();
+        expire(&server, session);
+        proxy.flow();
+        proxy.accept();
+        let error = sets.join().expect("no panic").expect_err("it cannot know");
+        let said = error.to_string();
+        assert!(matches!(error, Error::Unavailable { .. }) && said.contains("look at their number"), "{said}");
+    });
 }
 
 #[test]

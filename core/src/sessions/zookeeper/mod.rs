@@ -11,10 +11,11 @@ use tokio::sync::{Mutex as AsyncMutex, Notify, watch};
 use crate::base::tasks::{self, Work, boxed};
 use crate::config::Config;
 use crate::engine::traits::{PLAIN, Queue, Traits};
+use crate::request::Op;
 use crate::request::error::{Error, LostReason, Result};
-use crate::request::{Answer, Op};
-use crate::sessions::driver::{Bond, Driver, Evicted, Gone, Grip, Hear, Key, Kin, News, Range, Seen, Took};
+use crate::sessions::driver::{Bond, Driver, Evicted, Gone, Grip, Hear, Key, Kin, News, Range, Repeatable, Seen, Took};
 use crate::sessions::zookeeper::names::{Mode, Spot};
+use crate::sessions::zookeeper::permits::SetPermits;
 use crate::sessions::zookeeper::session::Session;
 use crate::sessions::zookeeper::wire::code;
 
@@ -357,9 +358,17 @@ impl Driver for Zookeeper {
         boxed(self.0.clone().look(key.clone(), fenced))
     }
 
-    fn permits(&self, op: Op, kind: &Traits, name: &str, number: i64) -> Option<Work<Result<Answer>>> {
+    fn permits(&self, op: Op, kind: &Traits, name: &str, number: i64) -> Option<Repeatable> {
         let has = [Op::TrySet, Op::Set, Op::Add, Op::Inspect].contains(&op) && Mode::of(kind.name) == Mode::Permit;
-        has.then(|| boxed(self.0.clone().permits(op, self.spot(kind, name, 0).path, number)))
+        if !has {
+            return None;
+        }
+        let (shared, path) = (self.0.clone(), self.spot(kind, name, 0).path);
+        if op == Op::Inspect {
+            return Some(Box::new(move || boxed(shared.clone().count_permits(path.clone()))));
+        }
+        let change = Arc::new(SetPermits::new(op, path, number, &shared.id()));
+        Some(Box::new(move || boxed(shared.clone().set_permits(change.clone()))))
     }
 
     fn evict(&self, key: &Key) -> Work<Result<Evicted>> {

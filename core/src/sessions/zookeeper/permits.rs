@@ -2,17 +2,17 @@
 //! a node in `leases`, of which as many count as there are permits. Their number is in `permits`, as Curator's `SharedCount`
 //! writes it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
 
-use crate::request::error::Result;
+use crate::request::error::{Error, Result};
 use crate::request::{Answer, Op};
-use crate::sessions::driver::{Key, Seen, Took};
+use crate::sessions::driver::{Bond, Key, Seen, Took};
 use crate::sessions::zookeeper::names::{self, Mode, Spot};
 use crate::sessions::zookeeper::places::Failed;
 use crate::sessions::zookeeper::session::{Failure, Session};
-use crate::sessions::zookeeper::wire::{Call, PERSISTENT, Parts, code};
+use crate::sessions::zookeeper::wire::{self, Call, EPHEMERAL, PERSISTENT, Part, Parts, code};
 use crate::sessions::zookeeper::{Node, Shared};
 
 /// The most permits: their number has four bytes.
@@ -169,49 +169,146 @@ impl Shared {
     pub async fn look_at_permits(&self, session: &Session, spot: &Spot) -> std::result::Result<Seen, Failure> {
         let paths = Paths(&spot.path);
         let waiting = self.children(session, &paths.locks().path, self.limit()).await?;
-        let out = self.children(session, &paths.leases().path, self.limit()).await?.names.len() as i64;
+        let out = self.out(session, &paths).await?;
         let count = self.count(session, &paths).await?;
         Ok(Seen { is_taken: out > 0, is_busy: out >= count.permits || !waiting.names.is_empty(), token: 0 })
     }
 
-    /// Carries out an operation on all permits of a name.
-    pub async fn permits(self: Arc<Self>, op: Op, path: String, number: i64) -> Result<Answer> {
+    /// Counts the permits: those that are left, and those that are out.
+    pub async fn count_permits(self: Arc<Self>, path: String) -> Result<Answer> {
         let session = self.session().await?;
         let paths = Paths(&path);
-        let what = format!("the permits of `{path}`");
-        let error = |failure| self.error(&what, failure);
+        let error = |failure| self.error(&format!("the permits of `{path}`"), failure);
         let count = self.count(&session, &paths).await.map_err(error)?;
-        let leases = self.children(&session, &paths.leases().path, self.limit()).await.map_err(error)?;
-        let out = leases.names.len() as i64;
-        let available = |permits: i64| (permits - out).max(0);
-        let wanted = match op {
-            Op::TrySet if count.version.is_some() => return Ok(Answer::done(0)),
-            Op::TrySet | Op::Set => number,
-            Op::Add => count.permits + number,
-            _ => {
-                let end = if count.version.is_some() { -1 } else { -2 };
-                return Ok(Answer { items: vec![end, out], ..Answer::done(available(count.permits)) });
+        let out = self.out(&session, &paths).await.map_err(error)?;
+        let end = if count.version.is_some() { -1 } else { -2 };
+        Ok(Answer { items: vec![end, out], ..Answer::done((count.permits - out).max(0)) })
+    }
+
+    async fn out(&self, session: &Session, paths: &Paths<'_>) -> std::result::Result<i64, Failure> {
+        Ok(self.children(session, &paths.leases().path, self.limit()).await?.names.len() as i64)
+    }
+
+    /// Sets the number of permits, or goes on with a call that has not found out whether it did.
+    pub async fn set_permits(self: Arc<Self>, change: Arc<SetPermits>) -> Result<Answer> {
+        let session = self.session().await?;
+        let paths = Paths(&change.path);
+        let error = |failure| self.error(&format!("the permits of `{}`", change.path), failure);
+        loop {
+            match change.state() {
+                State::Set { .. } if change.op == Op::TrySet => return Ok(Answer::done(1)),
+                State::Set { permits } => {
+                    let out = self.out(&session, &paths).await.map_err(error)?;
+                    return Ok(Answer::done((permits - out).max(0)));
+                }
+                State::Sent { bond, .. } if bond != session.bond => return Err(self.unknown(&change)),
+                State::Sent { permits, .. } => {
+                    let came = match self.catch_up(&session, self.limit()).await {
+                        Ok(()) => self.ask(&session, Call::exists(&change.mark), self.limit()).await,
+                        Err(failure) => Err(failure),
+                    };
+                    match came {
+                        Ok(_) => self.set(&session, &change, permits),
+                        Err(Failure::Refused(code::NO_NODE)) => change.is(State::Begun),
+                        Err(Failure::Over) => return Err(self.unknown(&change)),
+                        Err(failure) => return Err(error(failure)),
+                    }
+                    continue;
+                }
+                State::Begun => {}
             }
-        };
-        let wanted = wanted.clamp(0, MOST);
-        let data = (wanted as i32).to_be_bytes();
-        let call = match count.version {
-            Some(version) => Call::write(&paths.permits(), &data, version),
-            None => Call::create(&paths.permits(), &data, PERSISTENT),
-        };
-        match self.ask(&session, call, self.limit()).await {
-            Ok(_) if op == Op::TrySet => Ok(Answer::done(1)),
-            Ok(_) => Ok(Answer::done(available(wanted))),
-            Err(Failure::Refused(code::NODE_EXISTS)) if op == Op::TrySet => Ok(Answer::done(0)),
-            Err(Failure::Refused(code::NO_NODE)) => {
-                self.make_parents(&session, &path, self.limit()).await.map_err(error)?;
-                Box::pin(self.clone().permits(op, path.clone(), number)).await
+            let count = self.count(&session, &paths).await.map_err(error)?;
+            let wanted = match change.op {
+                Op::TrySet if count.version.is_some() => return Ok(Answer::done(0)),
+                Op::Add => count.permits + change.number,
+                _ => change.number,
+            };
+            let permits = wanted.clamp(0, MOST);
+            let data = (permits as i32).to_be_bytes();
+            let set = match count.version {
+                Some(version) => Call::write(&paths.permits(), &data, version),
+                None => Call::create(&paths.permits(), &data, PERSISTENT),
+            };
+            let mark = Call::create(&change.mark, self.data().as_bytes(), EPHEMERAL);
+            change.is(State::Sent { bond: session.bond, permits });
+            let refused = match session.ask(Call::multi(&[set, mark]), self.limit()).await {
+                Ok(reply) => {
+                    let parts = wire::outcomes(&reply.content).map_err(|error| self.words(error))?;
+                    parts.into_iter().find_map(|part| match part {
+                        Part::Failed(number) => Some(number),
+                        Part::Created(_) | Part::Done => None,
+                    })
+                }
+                Err(Failure::Refused(number)) => Some(number),
+                Err(Failure::Unknown) => continue,
+                Err(Failure::Over) => return Err(self.unknown(&change)),
+                Err(failure) => return Err(error(failure)),
+            };
+            match refused {
+                None => {
+                    self.set(&session, &change, permits);
+                    continue;
+                }
+                // Another client was faster.
+                Some(code::BAD_VERSION | code::NODE_EXISTS) => {}
+                Some(code::NO_NODE) => {
+                    self.make_parents(&session, &change.path, self.limit()).await.map_err(error)?;
+                }
+                Some(number) => return Err(error(Failure::Refused(number))),
             }
-            // Another client was faster.
-            Err(Failure::Refused(code::BAD_VERSION | code::NODE_EXISTS)) => {
-                Box::pin(self.clone().permits(op, path.clone(), number)).await
-            }
-            Err(failure) => Err(error(failure)),
+            change.is(State::Begun);
         }
+    }
+
+    fn unknown(&self, change: &SetPermits) -> Error {
+        let cause = format!(
+            "has ended the session in which the permits of `{}` were to be set, and may have set them before; look at their number",
+            change.path
+        );
+        Error::unavailable(self.server(), cause, false)
+    }
+
+    fn set(self: &Arc<Self>, session: &Arc<Session>, change: &SetPermits, permits: i64) {
+        change.is(State::Set { permits });
+        self.remove_soon(session, Node::new(session.bond, change.mark.clone()));
+    }
+}
+
+/// A call that sets the number of permits. Its transaction also makes a node of its own, so a client that has lost the answer
+/// finds out whether it was carried out.
+pub struct SetPermits {
+    op: Op,
+    path: String,
+    number: i64,
+    mark: String,
+    state: Mutex<State>,
+}
+
+#[derive(Clone, Copy)]
+enum State {
+    /// The server has not been asked, or it has refused.
+    Begun,
+    Sent {
+        bond: Bond,
+        permits: i64,
+    },
+    Set {
+        permits: i64,
+    },
+}
+
+impl SetPermits {
+    /// `id`: a text that no other node has.
+    pub fn new(op: Op, path: String, number: i64, id: &str) -> Self {
+        let mark = format!("{path}/set-{id}");
+        SetPermits { op, path, number, mark, state: Mutex::new(State::Begun) }
+    }
+
+    fn state(&self) -> State {
+        *self.state.lock().expect("nothing panics while it is held")
+    }
+
+    fn is(&self, state: State) {
+        *self.state.lock().expect("nothing panics while it is held") = state;
     }
 }
