@@ -125,8 +125,8 @@ fn permits_of_other_programs_count_and_their_queue_is_respected() {
 fn a_permit_ends_with_its_session_and_with_its_node_and_its_holder_is_told() {
     let server = Zookeeper::start();
     let proxy = Proxy::to(server.port());
-    let one = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
-    let two = client(&server, "");
+    let one = Client::connect(&format!("{}?retry_for=20", server.url_at(proxy.port()))).expect("a good URL");
+    let two = client(&server, "retry_for=20");
     one.permit_semaphore("ends").set_permits(1).blocking().expect("set");
     let mut nodes = server.nodes();
     for by_session in [true, false] {
