@@ -39,6 +39,8 @@ mod engine;
 pub mod ffi;
 mod redis;
 mod request;
+// Each system uses a part of it.
+#[cfg_attr(not(all(feature = "mysql", feature = "zookeeper")), allow(dead_code))]
 mod sessions;
 
 pub use crate::api::guard::{BlockingGuard, Guard};

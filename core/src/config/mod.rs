@@ -485,8 +485,9 @@ impl Config {
 
     /// Refuses options that a server of SQL does not have.
     fn check_sql(&self) -> Result<()> {
-        #[cfg(not(feature = "mysql"))]
-        return Err(Error::Unsupported(format!("{} needs a build with the feature mysql", self.servers)));
+        if cfg!(not(feature = "mysql")) {
+            return Err(Error::Unsupported(format!("{} needs a build with the feature mysql", self.servers)));
+        }
         if self.username.is_none() {
             return Err(Error::config(format!(
                 "{} has no user to log in as; write mysql://user:password@host",
@@ -497,8 +498,9 @@ impl Config {
     }
 
     fn check_zookeeper(&self) -> Result<()> {
-        #[cfg(not(feature = "zookeeper"))]
-        return Err(Error::Unsupported(format!("{} needs a build with the feature zookeeper", self.servers)));
+        if cfg!(not(feature = "zookeeper")) {
+            return Err(Error::Unsupported(format!("{} needs a build with the feature zookeeper", self.servers)));
+        }
         if let Some((option, _)) =
             [("schema", self.schema.is_some()), ("waiters", self.waiters != 8)].into_iter().find(|(_, set)| *set)
         {
