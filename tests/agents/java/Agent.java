@@ -1,4 +1,4 @@
-// The Java agent: it runs lock commands that arrive as JSON lines, through org.redisson only. It is compiled against the jar of
+// The Java agent: it runs lock commands that arrive as JSON lines, through org.redisson only, and io.redlatch by reflection. It is compiled against the jar of
 // redlatch and against Redisson's, and also runs with older Redissons.
 
 import java.io.BufferedReader;
@@ -41,14 +41,23 @@ public class Agent {
     }
 
     public static void main(String[] args) throws Exception {
-        Config config = Servers.of(args[0]);
-        RedissonClient kryo = Redisson.create(config);
-        Agent agent = new Agent(Redisson.create(config.setCodec(StringCodec.INSTANCE)), kryo);
+        Agent agent = args[0].startsWith("redis") ? of(Servers.of(args[0])) : of(args[0]);
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             agent.take(Lines.fields(line));
         }
         System.exit(0);
+    }
+
+    private static Agent of(Config config) {
+        RedissonClient kryo = Redisson.create(config);
+        return new Agent(Redisson.create(config.setCodec(StringCodec.INSTANCE)), kryo);
+    }
+
+    /** An agent of another system, which Redisson does not know. */
+    private static Agent of(String url) throws ReflectiveOperationException {
+        RedissonClient client = (RedissonClient) Class.forName("io.redlatch.Redlatch").getMethod("connect", String.class).invoke(null, url);
+        return new Agent(client, client);
     }
 
     /** Starts one command and answers when it has ended. Other commands go on meanwhile. */
