@@ -35,7 +35,8 @@ pub fn begin(
     if !traits.held {
         let system = sessions.driver.system();
         let error = format!(
-            "{system} keeps a permit of `{}` for as long as the session of its owner lasts; take one that is renewed (acquire_renewed)",
+            "{system} keeps a permit of `{}` for as long as the session of its owner lasts; take one that is renewed: acquire_renewed in Rust, \
+             acquire(renew=True) in Python; in Java there is none",
             request.name
         );
         return Some((done, Err(Error::Unsupported(error))));
