@@ -1,6 +1,7 @@
 import java.io.File;
 import java.io.IOException;
 import java.net.Socket;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -11,12 +12,13 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
 import org.apache.zookeeper.KeeperException;
-import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 
 /** A private ZooKeeper on a free port, as {@code tests/zookeeper/server} starts it. Its ticks are short, so sessions from 0.2 s on are possible. */
 final class TestZookeeper implements AutoCloseable {
     private static final Path PROGRAM = Path.of("tests", "zookeeper", "server").toAbsolutePath();
+    /** The request by which a client ends its session. */
+    private static final int END_SESSION = -11;
     private static TestZookeeper shared;
 
     private final List<String> settings;
@@ -52,7 +54,12 @@ final class TestZookeeper implements AutoCloseable {
     }
 
     String url() {
-        return "zookeeper://127.0.0.1:" + port;
+        return url("");
+    }
+
+    /** @param options as they stand behind the {@code ?} */
+    String url(String options) {
+        return "zookeeper://127.0.0.1:" + port + (options.isEmpty() ? "" : "?" + options);
     }
 
     /** A started client of another program, whose session lives for ten seconds without a sign of life. */
@@ -90,11 +97,28 @@ final class TestZookeeper implements AutoCloseable {
         return sessions;
     }
 
+    /** The nodes that end with the sessions of clients. */
+    TreeSet<String> nodes() throws IOException {
+        TreeSet<String> nodes = new TreeSet<>();
+        for (String word : ask("dump").split("ephemeral nodes dump")[1].split("Connections dump")[0].split("\\s+")) {
+            if (word.startsWith("/")) {
+                nodes.add(word);
+            }
+        }
+        return nodes;
+    }
+
     /** Ends a session of any client, as the server does when its time is over. */
     void expire(long session) throws Exception {
-        ZooKeeper entered = new ZooKeeper("127.0.0.1:" + port, 10_000, event -> {}, session, password(session));
-        Wait.until("the rig is in the session", () -> entered.getState().isConnected());
-        entered.close();
+        ByteBuffer packets = ByteBuffer.allocate(61);
+        packets.putInt(45).putInt(0).putLong(0).putInt(10_000).putLong(session).putInt(16).put(password(session)).put((byte) 0);
+        packets.putInt(8).putInt(1).putInt(END_SESSION);
+        try (Socket socket = new Socket("127.0.0.1", port)) {
+            socket.setSoTimeout(10_000);
+            // At once: its client, which is cut off then, would enter the session again.
+            socket.getOutputStream().write(packets.array());
+            socket.getInputStream().readAllBytes();
+        }
     }
 
     /** The answer to a command of four letters, such as {@code mntr}. */
