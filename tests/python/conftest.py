@@ -18,7 +18,7 @@ from mariadb import Mariadb, Site
 from redlatch import aio
 from servers import Server
 from view import View
-from zookeeper import Zookeeper
+from zookeeper import Tree, Zookeeper
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -84,6 +84,15 @@ def zookeeper() -> Iterator[Zookeeper]:
     server = Zookeeper()
     yield server
     server.close()
+
+
+@pytest.fixture
+def tree(zookeeper: Zookeeper) -> Iterator[Tree]:
+    """The server of ZooKeeper. When the test has closed its clients, none of their nodes and sessions may be left."""
+    with zookeeper.kazoo() as kazoo:
+        tree = Tree(zookeeper, kazoo)
+        yield tree
+        tree.check_left()
 
 
 @pytest.fixture

@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 import socket
+import struct
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
+from eventually import until_true
 from servers import Private
 
+#: The methods of a client that give the locks of such a server, one for each kind that excludes all others; after a dot
+#: follows a part. And those that an owner may acquire twice.
+LOCKS = [
+    "lock",
+    "get_lock",
+    "get_non_reentrant_lock",
+    "get_fenced_lock",
+    "get_fair_lock",
+    "get_non_reentrant_fair_lock",
+    "get_read_write_lock.write_lock",
+]
+REENTRANT = ["get_lock", "get_fenced_lock", "get_fair_lock", "get_read_write_lock.write_lock"]
+
+#: The request by which a client ends its session.
+END_SESSION = -11
 #: Starts a server, for the tests of every language.
 PROGRAM = Path(__file__).parent.parent / "zookeeper" / "server"
 
@@ -54,10 +72,13 @@ class Zookeeper(Private):
 
     def expire(self, session: int) -> None:
         """Ends a session of any client, as the server does when its time is over."""
-        client = KazooClient(hosts=f"127.0.0.1:{self.port}", client_id=(session, password(session)))
-        client.start()
-        client.stop()
-        client.close()
+        enter = struct.pack(">iqiQi16s?", 0, 0, 10_000, session, 16, password(session), False)
+        leave = struct.pack(">ii", 1, END_SESSION)
+        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as connection:
+            # At once: its client, which is cut off then, would enter the session again.
+            connection.sendall(b"".join(struct.pack(">i", len(packet)) + packet for packet in (enter, leave)))
+            while connection.recv(65536):
+                pass
 
     def _command(self) -> list[str]:
         self._begun = time.monotonic()
@@ -73,6 +94,79 @@ class Zookeeper(Private):
             return "Mode: " in self.word("srvr", within=patience) or None
         except OSError:
             return None
+
+
+#: The reasons for the loss of a lock whose session the rig has ended, see `Tree.quick_url`.
+ENDED = ("session ended", "deleted")
+
+
+class Tree:
+    """The server as one test sees it: at the end of the test our clients have left no node of theirs there."""
+
+    def __init__(self, server: Zookeeper, kazoo: KazooClient) -> None:
+        self.server = server
+        self.kazoo = kazoo
+
+    @property
+    def url(self) -> str:
+        return self.server.url
+
+    @property
+    def quick_url(self) -> str:
+        """The same for tests that end sessions.
+
+        A client that enters its session while the rig ends it may see its node go first, or hear of the end only by its
+        next sign of life, of which it gives four in the session's time.
+        """
+        return f"{self.url}?watchdog=8"
+
+    def queue(self, name: str) -> list[str]:
+        """The nodes of those that have a lock or wait for it, in their order."""
+        return queue(self.kazoo, f"/{name}")
+
+    def holder(self, name: str) -> int | None:
+        """The session that has the first node of a queue."""
+        nodes = self.queue(name)
+        return owner(self.kazoo, f"/{name}/{nodes[0]}") if nodes else None
+
+    def nodes(self) -> list[str]:
+        """The nodes of all sessions."""
+        told = self.server.word("dump").split("ephemeral nodes dump")[1].split("Connections dump")[0]
+        return [word for word in told.split() if word.startswith("/")]
+
+    def sessions(self) -> list[int]:
+        """The sessions of our clients."""
+        view, _ = self.kazoo.client_id
+        return [session for session in self.server.sessions() if session != view]
+
+    def expire(self, session: int | None) -> None:
+        """Ends a session, as the server does when its time is over."""
+        assert session is not None
+
+        def is_over() -> bool:
+            # Its client may enter it again meanwhile, and then the rig is out of it.
+            with suppress(ConnectionError):
+                self.server.expire(session)
+            return session not in self.server.sessions()
+
+        until_true(is_over, "the end of a session")
+
+    def check_empty(self) -> None:
+        """No client of ours has or wants a lock, whether it is closed or not."""
+        until_true(lambda: not self.nodes(), "a server without a node of our clients")
+
+    def check_left(self) -> None:
+        """The test has closed its clients."""
+        until_true(lambda: not self.sessions(), "a server without a session of our clients")
+
+
+def lock_of(client: object, get: str, name: str) -> Any:
+    """The lock that a method of a client gives; after a dot, a part of it."""
+    getter, *parts = get.split(".")
+    found = getattr(client, getter)(name)
+    for part in parts:
+        found = getattr(found, part)
+    return found
 
 
 def owner(client: KazooClient, path: str) -> int | None:
