@@ -9,7 +9,7 @@ CORE := $(shell find Cargo.toml core -type f)
 heading = @printf '\n== %s\n' "$(1)"
 
 # Rust, Python and JVM processes share one key, live. TOPOLOGY=cluster, sentinel or redlock: on several servers, of which one is killed;
-# ENGINE=mysql: on a MariaDB
+# ENGINE=mysql: on a MariaDB; ENGINE=zookeeper: on a ZooKeeper
 demo: setup target/made/python target/made/jar target/made/demo
 	@$(VENV)/python examples/demo/demo.py
 
@@ -152,3 +152,4 @@ test-examples: build target/made/demo
 	$(VENV)/python examples/run.py
 	$(VENV)/python examples/demo/demo.py
 	ENGINE=mysql $(VENV)/python examples/demo/demo.py
+	ENGINE=zookeeper $(VENV)/python examples/demo/demo.py
