@@ -52,7 +52,7 @@ class ZookeeperLocksTest extends ZookeeperTest {
      * The option of clients whose sessions a test ends. A client that enters its session while the rig ends it may see its node go first, or hear of
      * the end only by its next sign of life, of which it gives four in the session's time.
      */
-    private static final String QUICK = "watchdog=8";
+    private static final String QUICK = "watchdog=4";
     private static final Set<LostReason> ENDED = Set.of(LostReason.SESSION_ENDED, LostReason.DELETED);
 
     /** The locks of that name that exclude all others. */
@@ -153,7 +153,7 @@ class ZookeeperLocksTest extends ZookeeperTest {
     @Test
     void threads_of_two_clients_take_turns_and_no_two_are_inside_at_once() throws Exception {
         RedissonClient other = another("");
-        int each = 25;
+        int each = 10;
         for (int kind = 0; kind < all(client, name).length; kind += 2) {
             AtomicBoolean inside = new AtomicBoolean();
             int[] count = new int[1];

@@ -118,7 +118,7 @@ class Tree:
         A client that enters its session while the rig ends it may see its node go first, or hear of the end only by its
         next sign of life, of which it gives four in the session's time.
         """
-        return f"{self.url}?watchdog=8"
+        return f"{self.url}?watchdog=4"
 
     def queue(self, name: str) -> list[str]:
         """The nodes of those that have a lock or wait for it, in their order."""
