@@ -58,9 +58,9 @@ features: setup
 nets: setup
 	REDLATCH_NETS='$(or $(NETS),all)' timeout 3600 cargo test --workspace --profile ci --test nets -- --nocapture
 
-# The same for locks of MariaDB; see tests/session_nets/README.md
+# The same for locks of MariaDB and ZooKeeper; see tests/session_nets/README.md
 session-nets: setup-tests
-	REDLATCH_SESSION_NETS='$(or $(NETS),all)' timeout 1200 cargo test --locked --workspace --profile ci --test session_nets -- --nocapture
+	REDLATCH_SESSION_NETS='$(or $(NETS),all)' timeout 2400 cargo test --locked --workspace --profile ci --test session_nets -- --nocapture
 
 # The published Python packages: a wheel, and the sources; with the tests of packaging on that wheel, which may have 2,000,000 bytes
 wheel: setup-tests
