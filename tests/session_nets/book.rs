@@ -89,6 +89,8 @@ pub struct Holder {
     until: Instant,
     /// When the call was sent on which the belief rests.
     asked: Instant,
+    /// A look has found it at the server. One member of several may hear of it later than its client.
+    is_seen: bool,
     /// Since when the server has nothing of it.
     gone: Option<Instant>,
 }
@@ -209,8 +211,14 @@ impl Book {
                 });
                 let overlaps: Vec<_> = overlaps.collect();
                 lock.overlaps.extend(overlaps);
-                let fresh =
-                    || Holder { first: hold, holds: BTreeMap::new(), until, asked: asked.unwrap_or(at), gone: None };
+                let fresh = || Holder {
+                    first: hold,
+                    holds: BTreeMap::new(),
+                    until,
+                    asked: asked.unwrap_or(at),
+                    is_seen: false,
+                    gone: None,
+                };
                 lock.holders.entry(owner.clone()).or_insert_with(fresh).holds.insert(hold, false);
             }
             _ => {}
@@ -268,6 +276,7 @@ impl Book {
         }
         match kept {
             Kept::Not(has) => {
+                let grace = if holder.is_seen { grace } else { grace.max(TOLD + slowness) };
                 let since = *holder.gone.get_or_insert(asked);
                 if holder.until > now && now - since > grace {
                     let text = format!(
@@ -281,6 +290,7 @@ impl Book {
                 }
             }
             Kept::By { session, ends } => {
+                holder.is_seen = true;
                 holder.gone = None;
                 if let Some(ends) = ends
                     && owner.2 < LEASED

@@ -26,7 +26,7 @@ mod witness;
 mod zookeeper;
 
 /// How many rounds run at once. They wait much and work little.
-const AT_ONCE: usize = 6;
+const AT_ONCE: usize = 4;
 /// The most cells of a round.
 const MOST: usize = 24;
 /// With so few cells the test shows the answers of all, good or bad.

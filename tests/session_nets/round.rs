@@ -12,11 +12,11 @@ use crate::book::{BRIEF, LEASE, TOLD};
 use crate::operations::{self, Operation};
 use crate::scene::Scene;
 use crate::system::{Kind, System};
-use crate::troubles::Trouble;
+use crate::troubles::{Strike, Trouble};
 use crate::witness::Witness;
 
 /// How long the cells of a round are waited for before the trouble comes.
-const PATIENCE: Duration = secs(30);
+const PATIENCE: Duration = secs(120);
 /// The time after which a common trouble strikes.
 const SOON: Duration = ms(15);
 
@@ -54,12 +54,14 @@ impl Cell {
         // No news comes from a server that is in trouble itself.
         let is_deaf = strike.needs_proxy() || strike.is_common();
         let is_forced = self.operation.takes_away();
-        if self.system.lasts && is_forced && is_deaf {
-            LEASE
-        } else if !self.system.lasts || is_forced || strike.takes_away() {
-            TOLD
-        } else {
-            BRIEF
+        match strike {
+            _ if !self.system.lasts => TOLD,
+            // The program that ends it has entered it before, and the server leaves the holder's own connection open and silent: the
+            // holder is told when it has waited for an answer for a sixth of the session's time.
+            Strike::Kill(_) => TOLD + LEASE / 3,
+            _ if is_forced && is_deaf => LEASE,
+            _ if is_forced || strike.takes_away() => TOLD,
+            _ => BRIEF,
         }
     }
 

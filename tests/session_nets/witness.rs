@@ -151,7 +151,9 @@ impl Witness {
         let Some(sight) = self.server.look() else { return self.book().sees_nothing() };
         let now = Instant::now();
         let mut book = self.book();
+        // A server that answers late tells a client of its end late, too.
         book.longest_look = book.longest_look.max(now - asked);
+        book.slowness = book.slowness.max(now - asked);
         for belief in before {
             let kept = sight.kept(&belief.name, &belief.owner, belief.room);
             book.compare(&belief, kept, asked, now);

@@ -44,7 +44,7 @@ const TROUBLES: [Trouble; 21] = [
     trouble("nodes deleted soon", Strike::Delete(10), false),
     trouble("server killed", Strike::Restart, false),
     trouble("server stands still", Strike::StandStill(ms(2500)), false),
-    trouble("server stands still for a while", Strike::StandStill(ms(1300)), false),
+    trouble("server stands still for a while", Strike::StandStill(ms(1600)), false),
     trouble("server stands still shortly", Strike::StandStill(ms(300)), true),
     trouble("member killed", Strike::KillMember, false),
     trouble("member cut off", Strike::CutOffMember, false),
