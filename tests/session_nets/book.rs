@@ -57,13 +57,6 @@ pub struct Terms {
     pub told: Duration,
 }
 
-impl Terms {
-    /// Nothing but its own release and the end of its session ends a hold.
-    pub fn are_strict(self) -> bool {
-        self.told == BRIEF
-    }
-}
-
 impl Default for Terms {
     fn default() -> Self {
         Terms { room: 1, told: TOLD }
@@ -132,10 +125,6 @@ impl Book {
     /// Notes the promises of a lock.
     pub fn has_terms(&mut self, name: &str, terms: Terms) {
         self.locks.entry(name.to_owned()).or_default().terms = terms;
-    }
-
-    pub fn terms(&self, name: &str) -> Terms {
-        self.locks.get(name).map(|lock| lock.terms).unwrap_or_default()
     }
 
     /// How many owners believe to have a lock.

@@ -133,7 +133,8 @@ impl<'a> Scene<'a> {
         match self.cell.trouble.strike {
             Strike::Cut => self.proxy.iter().for_each(Proxy::cut),
             strike => {
-                let target = Target { kind: self.cell.kind, name, client: &self.a.ids[0], witness };
+                let is_forced = self.cell.operation.takes_away();
+                let target = Target { kind: self.cell.kind, name, client: &self.a.ids[0], witness, is_forced };
                 witness.server.meddle(strike, &target, is_over);
             }
         }

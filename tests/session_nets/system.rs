@@ -88,6 +88,8 @@ pub struct Target<'a> {
     pub name: &'a str,
     pub client: &'a str,
     pub witness: &'a Witness,
+    /// The operation takes the lock away, from the other program as well.
+    pub is_forced: bool,
 }
 
 /// The outcome of one look at a server.

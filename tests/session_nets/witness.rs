@@ -79,10 +79,6 @@ impl Witness {
         self.book().has_terms(name, terms);
     }
 
-    pub fn terms(&self, name: &str) -> Terms {
-        self.book().terms(name)
-    }
-
     /// How many owners of our clients believe that they have the lock.
     pub fn believing(&self, name: &str) -> usize {
         self.book().believing(name, Instant::now())

@@ -147,9 +147,9 @@ impl Sessions {
         }
     }
 
-    /// Another program queues, and leaves its place after a while or gives it back. It may give back as an end of its session.
+    /// Another program queues, and leaves after a while.
     fn queue_as_a_stranger(&self, nodes: &mut Nodes, with: &Target, round: usize) {
-        let Target { kind, name, witness, .. } = with;
+        let Target { kind, name, witness, is_forced, .. } = with;
         let (parent, stem) = match kind.request {
             "permit" => (format!("/{name}/leases"), PERMIT),
             _ => (format!("/{name}"), OTHERS[round % OTHERS.len()]),
@@ -165,17 +165,16 @@ impl Sessions {
         let number = |name: &str| name[name.len().saturating_sub(10)..].to_owned();
         let end = Instant::now() + A_WHILE;
         let mut is_in = false;
-        let strict = witness.terms(name).are_strict();
         while Instant::now() < end && !is_in {
             let before = nodes.children(&parent).iter().filter(|other| number(other) < number(own)).count();
             is_in = before < kind.room;
             // A reader of another program has others beside it.
-            if is_in && strict && !stem.contains("READ") && witness.believing(name) >= kind.room {
+            if is_in && !is_forced && !stem.contains("READ") && witness.believing(name) >= kind.room {
                 witness.violates(name, "a holder believes while a stranger has the lock".into());
             }
             sleep(ms(3));
         }
-        if !nodes.delete(&node) && strict {
+        if !nodes.delete(&node) && !is_forced {
             witness.violates(name, "a stranger has lost its node".into());
         }
     }
