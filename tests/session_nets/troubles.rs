@@ -49,11 +49,8 @@ impl Strike {
 
     /// Whether it strikes all cells on its server at once.
     pub fn is_common(self) -> bool {
-        match self {
-            Strike::Restart | Strike::StandStill(_) | Strike::NoTokens | Strike::Full => true,
-            Strike::KillMember | Strike::CutOffMember | Strike::KillLeader => true,
-            _ => false,
-        }
+        let is_of_members = matches!(self, Strike::KillMember | Strike::CutOffMember | Strike::KillLeader);
+        is_of_members || matches!(self, Strike::Restart | Strike::StandStill(_) | Strike::NoTokens | Strike::Full)
     }
 
     /// Whether another party takes away what the client has.
