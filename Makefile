@@ -9,7 +9,7 @@ CORE := $(shell find Cargo.toml core -type f)
 heading = @printf '\n== %s\n' "$(1)"
 
 # Rust, Python and JVM processes share one key, live. TOPOLOGY=cluster, sentinel or redlock: on several servers, of which one is killed;
-# ENGINE=mysql: on a MariaDB
+# ENGINE=mysql: on a MariaDB; ENGINE=zookeeper: on a ZooKeeper
 demo: setup target/made/python target/made/jar target/made/demo
 	@$(VENV)/python examples/demo/demo.py
 
@@ -58,9 +58,9 @@ features: setup
 nets: setup
 	REDLATCH_NETS='$(or $(NETS),all)' timeout 3600 cargo test --workspace --profile ci --test nets -- --nocapture
 
-# The same for locks of MariaDB; see tests/session_nets/README.md
+# The same for locks of MariaDB and ZooKeeper; see tests/session_nets/README.md
 session-nets: setup-tests
-	REDLATCH_SESSION_NETS='$(or $(NETS),all)' timeout 1200 cargo test --locked --workspace --profile ci --test session_nets -- --nocapture
+	REDLATCH_SESSION_NETS='$(or $(NETS),all)' timeout 2400 cargo test --locked --workspace --profile ci --test session_nets -- --nocapture
 
 # The published Python packages: a wheel, and the sources; with the tests of packaging on that wheel, which may have 4,000,000 bytes
 wheel: setup-tests
@@ -152,3 +152,4 @@ test-examples: build target/made/demo
 	$(VENV)/python examples/run.py
 	$(VENV)/python examples/demo/demo.py
 	ENGINE=mysql $(VENV)/python examples/demo/demo.py
+	ENGINE=zookeeper $(VENV)/python examples/demo/demo.py

@@ -15,7 +15,9 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 sys.path.insert(0, str(HERE / "demo"))
 
-from topologies import topology  # noqa: E402  the demo's
+from database import OneMariadb  # noqa: E402  the demo's
+from keeper import OneZookeeper  # noqa: E402
+from topologies import topology  # noqa: E402
 
 # Of the whole workspace, as everywhere: another selection has other features, and cargo would build dependencies again.
 CARGO = ["cargo", "build", "--locked", "--quiet", "--workspace", "--profile", "ci", "--examples"]
@@ -24,6 +26,8 @@ NIGHTLY = ROOT / "target/ci/examples/nightly"
 ARGUMENTS = {
     "nightly": ["example:nightly", "sh", "-c", f"echo it runs here; {NIGHTLY} example:nightly true; test $? = 75"],
 }
+#: A program that moves to another system, of which `NEW_URL` names a server.
+MOVING = [str(ROOT / "target/ci/examples/moving")]
 # A project of its own, as that of a user.
 SERVICE = ["cargo", "run", "--locked", "--quiet", "--manifest-path", "examples/service/Cargo.toml"]
 # The consumers take the jar from a Maven repository under target/, so that the one in the home folder stays as it is.
@@ -48,13 +52,16 @@ def commands() -> list[list[str]]:
 
 
 def main() -> int:
-    failed = 0
+    passed = failed = 0
     with tempfile.TemporaryDirectory(prefix="redlatch-examples-") as folder, topology(Path(folder)) as servers:
+        others = [OneMariadb(Path(folder)).url, OneZookeeper(Path(folder)).url]
         for command in commands():
-            print("$", *command, flush=True)
-            environment = {**os.environ, "REDLATCH_URL": servers.url}
-            failed += subprocess.run(command, cwd=ROOT, env=environment, timeout=300).returncode != 0
-    print(f"{len(commands()) - failed} passed, {failed} failed")
+            for other in others if command == MOVING else [""]:
+                print("$", *command, other, flush=True)
+                environment = {**os.environ, "REDLATCH_URL": servers.url, "NEW_URL": other}
+                is_good = subprocess.run(command, cwd=ROOT, env=environment, timeout=300).returncode == 0
+                passed, failed = passed + is_good, failed + (not is_good)
+    print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 
 

@@ -10,25 +10,25 @@ ASYNCIO = ("redis-asyncio", "redis-asyncio-hiredis")
 GO = ("redsync", "redislock", "rueidislock")
 OTHERS = ("rslock", "node-redlock")
 ELSEWHERE = ("curator", "mariadb", "postgres", "etcd")
-# Ours at MariaDB, each with its twin at Redis.
-AT_MARIADB = {
-    "rust-mariadb": "rust",
-    "rust-async-mariadb": "rust-async",
-    "python-mariadb": "python",
-    "asyncio-mariadb": "asyncio",
-    "java-mariadb": "java",
-}
-ALL_OURS = (*OURS, *TURNLESS, *AT_MARIADB)
+# Ours at other systems, each with its twin at Redis.
+AT_MARIADB, AT_ZOOKEEPER = (
+    {f"{peer}-{system}": peer for peer in ("rust", "rust-async", "python", "asyncio", "java")}
+    for system in ("mariadb", "zookeeper")
+)
+AT_OTHERS = AT_MARIADB | AT_ZOOKEEPER
+ALL_OURS = (*OURS, *TURNLESS, *AT_OTHERS)
 THREADS = ("rust", "python", "java", *REDISSON, *PYTHON, *GO, *OTHERS, *ELSEWHERE)
 
 # These need another server than Redis.
 ENGINES = {"curator": "zookeeper", "mariadb": "mariadb", "postgres": "postgres", "etcd": "etcd"}
 ENGINES |= dict.fromkeys(("mysql-async", *AT_MARIADB), "mariadb")
+ENGINES |= dict.fromkeys(("zookeeper-client", *AT_ZOOKEEPER), "zookeeper")
 JVMS = {
     "java",
     "java-virtual",
     "java-fair",
     "java-mariadb",
+    "java-zookeeper",
     "java-turn-0",
     "java-virtual-turn-0",
     *REDISSON,
@@ -40,4 +40,4 @@ JVMS = {
 FLOORS = {"floor", "ceiling", "bare", "asyncio-lock"}
 # The peers of a first look.
 KNOWN = {*FLOORS, *OURS, *TURNLESS, "java-fair", "redisson", "redisson-fair", "redis-py", "redis-asyncio"}
-KNOWN |= {"redislock", "rslock", "mariadb", "mysql-async", *AT_MARIADB}
+KNOWN |= {"redislock", "rslock", "mariadb", "mysql-async", "zookeeper-client", *AT_OTHERS}

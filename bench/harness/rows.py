@@ -10,6 +10,8 @@ from harness.handover import handover
 from harness.peers import (
     ASYNCIO,
     AT_MARIADB,
+    AT_OTHERS,
+    AT_ZOOKEEPER,
     ELSEWHERE,
     GO,
     OTHERS,
@@ -82,14 +84,108 @@ def shared(peer: str, aims: dict[str, Aim] | None = None) -> tuple[Column, ...]:
 
 
 def beside_redis(title: str, figure: str, sign: str = "", bound: float = 0) -> Column:
-    """Ours at MariaDB beside the same program at Redis."""
-    aims = each(tuple(AT_MARIADB), sign, bound) if sign else {}
-    return Column(f"{title} / at Redis", figure, 2, AT_MARIADB, aims)
+    """Ours at another system beside the same program at Redis."""
+    aims = each(tuple(AT_OTHERS), sign, bound) if sign else {}
+    return Column(f"{title} / at Redis", figure, 2, AT_OTHERS, aims)
 
 
 AMONG_WORKERS = (SERVER_CPU, CPU, COMMANDS, SHARE, LONGEST)
-# An asynchronous caller at most that, a blocking one that sleeps and wakes.
-MARIADB_SOLO_AIMS = at_most(rust_async_mariadb=1.5, rust_mariadb=2.5, python_mariadb=2.5, java_mariadb=2.5)
+
+
+def elsewhere(
+    key: str, system: str, ours: dict[str, str], *, plain: str, library: str, freed: float
+) -> tuple[Row, ...]:
+    """The rows of a system with sessions. `plain`: a program of one thread without a lock library; `library`: the
+    best-known one; `freed`: the ms after which the lock of a killed holder is to be free."""
+    rust, rust_async, python, asyncio, java = ours
+    # A task at most the first, a blocking caller, that sleeps and wakes, at most the second.
+    solo_aims = {**each((rust_async,), "≤", 1.5), **each((rust, python, java), "≤", 2.5)}
+    return (
+        Row(
+            f"{key}-solo",
+            f"{system}: lock + unlock, without contention",
+            (plain, *ours, library),
+            rates.solo,
+            (P50, P99, Column(f"p50 / {plain}", "p50", 2, plain, solo_aims), CPU, SERVER_CPU, COMMANDS),
+            (ONE_CPU, TWO_CPUS),
+            seconds=0.3,
+            warmed_by="own",
+        ),
+        Row(
+            f"{key}-crowd",
+            f"{system}: one lock, 16 workers in one process",
+            (*ours.values(), *ours, library),
+            rates.crowd,
+            (RATE, beside_redis("rate", "rate", "≥", 0.8), *AMONG_WORKERS, CHANGES),
+            warmed_by="crowd",
+            seconds=0.5,
+        ),
+        Row(
+            f"{key}-processes",
+            f"{system}: one lock, 4 processes with 4 workers each",
+            ("rust", "python", rust, python, library),
+            partial(rates.crowd, processes=4, workers=4),
+            (RATE, beside_redis("rate", "rate"), *AMONG_WORKERS),
+            warm=1 / 3,
+            warmed_by="processes",
+            seconds=1.2,
+            quick=False,
+        ),
+        Row(
+            f"{key}-handover",
+            f"{system}: hand-over from one process to another that waits",
+            ("rust", "python", plain, rust, python, library),
+            handover,
+            (
+                P50,
+                P99,
+                Column(f"p50 / {plain}", "p50", 2, plain),
+                beside_redis("p50", "p50"),
+                CPU,
+                SERVER_CPU,
+                COMMANDS,
+            ),
+            warmed_by="handover",
+            seconds=0.5,
+            quick=False,
+        ),
+        Row(
+            f"{key}-killed",
+            f"{system}: from a holder's kill -9 until another process has had its lock",
+            (*ours, library),
+            upkeep.killed,
+            (
+                Column("median ms", "ms", 2, None, each(tuple(ours), "≤", freed)),
+                Column("longest ms", "longest", 2),
+            ),
+            warm=0,
+            rounds=1,
+            quick=False,
+        ),
+        Row(
+            f"{key}-held",
+            f"{system}: 10,000 held locks, lease 9 s",
+            (rust, python, asyncio),
+            upkeep.held,
+            (
+                Column("requests/s", "requests", 2),
+                Column("client CPU % of a core", "cpu_percent", 2),
+                Column("server CPU %", "server_percent", 2),
+                Column("RSS MiB", "rss", 1),
+                Column("KiB a hold", "memory", 2),
+                Column("threads", "threads"),
+                Column("new threads", "new_threads"),
+                Column("lost", "lost", 0, None, each(tuple(ours), "≤", 0)),
+            ),
+            seconds=9,
+            warm=0,
+            rounds=1,
+            together=True,
+            quick=False,
+        ),
+    )
+
+
 SOLO_AIMS = at_most(rust=1.1, python=1.25, java=1.25, rust_async=1.6, asyncio=2.5, java_virtual=2)
 OWN_AIMS = at_least(rust=1.5, java=1.2, python=0.5, asyncio=0.8)
 
@@ -288,87 +384,14 @@ ROWS = (
         rounds=1,
         seconds=0.6,
     ),
-    Row(
-        "mariadb-solo",
-        "MariaDB: lock + unlock, without contention",
-        ("mysql-async", *AT_MARIADB, "mariadb"),
-        rates.solo,
-        (P50, P99, Column("p50 / mysql-async", "p50", 2, "mysql-async", MARIADB_SOLO_AIMS), CPU, SERVER_CPU, COMMANDS),
-        (ONE_CPU, TWO_CPUS),
-        seconds=0.3,
-        warmed_by="own",
-    ),
-    Row(
-        "mariadb-crowd",
-        "MariaDB: one lock, 16 workers in one process",
-        (*AT_MARIADB.values(), *AT_MARIADB, "mariadb"),
-        rates.crowd,
-        (RATE, beside_redis("rate", "rate", "≥", 0.8), *AMONG_WORKERS, CHANGES),
-        warmed_by="crowd",
-        seconds=0.5,
-    ),
-    Row(
-        "mariadb-processes",
-        "MariaDB: one lock, 4 processes with 4 workers each",
-        ("rust", "python", "rust-mariadb", "python-mariadb", "mariadb"),
-        partial(rates.crowd, processes=4, workers=4),
-        (RATE, beside_redis("rate", "rate"), *AMONG_WORKERS),
-        warm=1 / 3,
-        warmed_by="processes",
-        seconds=1.2,
-        quick=False,
-    ),
-    Row(
-        "mariadb-handover",
-        "MariaDB: hand-over from one process to another that waits",
-        ("rust", "python", "mysql-async", "rust-mariadb", "python-mariadb", "mariadb"),
-        handover,
-        (
-            P50,
-            P99,
-            Column("p50 / mysql-async", "p50", 2, "mysql-async"),
-            beside_redis("p50", "p50"),
-            CPU,
-            SERVER_CPU,
-            COMMANDS,
-        ),
-        warmed_by="handover",
-        seconds=0.5,
-        quick=False,
-    ),
-    Row(
-        "mariadb-killed",
-        "MariaDB: from a holder's kill -9 until another process has had its lock",
-        (*AT_MARIADB, "mariadb"),
-        upkeep.killed,
-        (
-            Column("median ms", "ms", 2, None, each(tuple(AT_MARIADB), "≤", 10)),
-            Column("longest ms", "longest", 2),
-        ),
-        warm=0,
-        rounds=1,
-        quick=False,
-    ),
-    Row(
-        "mariadb-held",
-        "MariaDB: 10,000 held locks, lease 9 s",
-        ("rust-mariadb", "python-mariadb", "asyncio-mariadb"),
-        upkeep.at_mariadb,
-        (
-            Column("statements/s", "statements", 2),
-            Column("client CPU % of a core", "cpu_percent", 2),
-            Column("server CPU %", "server_percent", 2),
-            Column("RSS MiB", "rss", 1),
-            Column("KiB a hold", "memory", 2),
-            Column("threads", "threads"),
-            Column("new threads", "new_threads"),
-            Column("lost", "lost", 0, None, each(tuple(AT_MARIADB), "≤", 0)),
-        ),
-        seconds=9,
-        warm=0,
-        rounds=1,
-        together=True,
-        quick=False,
+    *elsewhere("mariadb", "MariaDB", AT_MARIADB, plain="mysql-async", library="mariadb", freed=10),
+    *elsewhere(
+        "zookeeper",
+        "ZooKeeper",
+        AT_ZOOKEEPER,
+        plain="zookeeper-client",
+        library="curator",
+        freed=upkeep.LEASE * 1000 + 1000,
     ),
     Row(
         "start",

@@ -28,6 +28,7 @@ SENT = {
     "script",
     "select",
     "set",
+    "packet",  # of ZooKeeper
     "statement",  # of MariaDB
     "subscribe",
     "unsubscribe",
@@ -103,8 +104,8 @@ class Engine(Server):
         self._files = tempfile.TemporaryDirectory(prefix="redlatch-bench-", ignore_cleanup_errors=True)
         # Some of them refuse to run as root.
         Path(self._files.name).chmod(0o777)
-        port = free_port()
-        super().__init__(engine, [str(LAUNCHERS / f"server-{engine}"), str(port), self._files.name], port)
+        self.port = free_port()
+        super().__init__(engine, [str(LAUNCHERS / f"server-{engine}"), str(self.port), self._files.name], self.port)
 
     def close(self) -> None:
         super().close()
@@ -138,6 +139,24 @@ class Mariadb(Engine):
         if content[:1] == b"\xff":
             raise Broken(f"MariaDB says {content[3:].decode(errors='replace')}")
         return content
+
+
+class Zookeeper(Engine):
+    """Counts packets, signs of life among them."""
+
+    def __init__(self) -> None:
+        super().__init__("zookeeper")
+
+    def commands(self) -> Counter[str]:
+        # The server answers this word on a connection of its own.
+        with socket.create_connection(("127.0.0.1", self.port)) as asking, asking.makefile("rb") as answer:
+            asking.sendall(b"srvr")
+            (line,) = (line for line in answer if line.startswith(b"Received:"))
+        return Counter(packet=int(line.split()[1]))
+
+
+def engine(name: str) -> Engine:
+    return {"mariadb": Mariadb, "zookeeper": Zookeeper}.get(name, lambda: Engine(name))()
 
 
 def sent(commands: Counter[str]) -> int:

@@ -7,8 +7,9 @@ from bisect import bisect_right
 from statistics import median
 
 from harness import machine
+from harness.peers import ENGINES
 from harness.program import Broken, Cannot, Program
-from harness.server import Mariadb, Redis
+from harness.server import Redis, engine, sent
 from harness.window import PATIENCE, Bench, Figures, Window, fresh
 
 LEASE = 9  # seconds
@@ -100,21 +101,24 @@ def renewal(_: Bench, peer: str, mode: str, seconds: float, locks: int = 10_000)
     }
 
 
-def at_mariadb(_: Bench, peer: str, mode: str, seconds: float, locks: int = 10_000) -> Figures:
-    """The same at MariaDB, where a statement renews all that a session has."""
-    server = Mariadb()
+def held(_: Bench, peer: str, mode: str, seconds: float, locks: int = 10_000) -> Figures:
+    """The same at another system, where a request renews all that a session has."""
+    server = engine(ENGINES[peer])
     program = Program(peer, f"{server.url}?watchdog={LEASE}")
     try:
         before = taken(program, locks)
         with Window(server, [program], mode) as window:
             time.sleep(seconds)
         after = machine.status(program.pid)
-        held = still_held(program)
+        still = still_held(program)
     finally:
         program.close()
         server.close()
-    statements = window.commands["statement"] / seconds
-    return {**costs(window, before, after, locks), "statements": statements, "lost": locks - held}
+    return {
+        **costs(window, before, after, locks),
+        "requests": sent(window.commands) / seconds,
+        "lost": locks - still,
+    }
 
 
 def taken(program: Program, locks: int) -> dict[str, int]:
@@ -152,7 +156,7 @@ def killed(bench: Bench, peer: str, mode: str, seconds: float, times: int = 5) -
     Window(server, [waiter], mode)  # lets both run on all CPUs
     took = []
     for _ in range(times):
-        holder, name = Program("rust-mariadb", server.url), fresh()
+        holder, name = Program(f"rust-{ENGINES[peer]}", f"{server.url}?watchdog={LEASE}"), fresh()
         try:
             holder.tell("hold", name=name, locks=1)
             holder.hear(PATIENCE)

@@ -9,7 +9,7 @@ import time
 from harness import machine
 from harness.peers import ENGINES
 from harness.program import Fleet, Program
-from harness.server import Engine, Mariadb, Redis, Server, sent
+from harness.server import Redis, Server, engine, sent
 
 Figures = dict[str, float]
 FREE, ONE_CPU, TWO_CPUS, FAR = "", "client and server on one CPU", "client and server on different CPUs", "0.5 ms away"
@@ -30,10 +30,10 @@ class Bench:
         self._fleet = Fleet()
 
     def server(self, peer: str) -> Server:
-        engine = ENGINES.get(peer, "redis")
-        if engine not in self._servers:
-            self._servers[engine] = Mariadb() if engine == "mariadb" else Engine(engine)
-        return self._servers[engine]
+        system = ENGINES.get(peer, "redis")
+        if system not in self._servers:
+            self._servers[system] = engine(system)
+        return self._servers[system]
 
     def take(self, peer: str, mode: str, count: int = 1) -> list[Program]:
         url = self.server(peer).url

@@ -39,6 +39,8 @@ mod engine;
 pub mod ffi;
 mod redis;
 mod request;
+// Each system uses a part of it.
+#[cfg_attr(not(all(feature = "mysql", feature = "zookeeper")), allow(dead_code))]
 mod sessions;
 
 pub use crate::api::guard::{BlockingGuard, Guard};
@@ -53,6 +55,7 @@ pub use crate::api::semaphore_permit::SemaphorePermit;
 pub use crate::client::{Client, Holds};
 pub use crate::config::Config;
 pub use crate::config::address_map::AddressMap;
+pub use crate::config::node_format::NodeFormat;
 pub use crate::config::sharded::Sharded;
 pub use crate::config::sync_policy::SyncPolicy;
 pub use crate::config::tls::TlsVerify;

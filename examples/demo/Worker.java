@@ -43,7 +43,7 @@ public final class Worker {
         List<RedissonClient> clients = new ArrayList<>();
         for (String url : args[0].split(" ")) {
             clients.add(
-                    url.startsWith("mariadb")
+                    url.startsWith("mariadb") || url.startsWith("zookeeper")
                             ? Redlatch.connect(url + "?watchdog=" + args[3])
                             : Redisson.create(config(url).setLockWatchdogTimeout(watchdog)));
         }

@@ -1,7 +1,8 @@
 """The demo: Rust, Python and JVM processes count sales in one plain file, and lose none: they share one lock key.
 
 Half-way, the demo kills one of them with `kill -9` while it holds the lock. Then, if there are several servers, it
-kills a server. Run it by `make demo`, `make demo TOPOLOGY=cluster` or `make demo ENGINE=mysql`.
+kills a server. Run it by `make demo`, `make demo TOPOLOGY=cluster`, `make demo ENGINE=mysql` or `make demo
+ENGINE=zookeeper`.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Demo:
         self.stock = folder / "stock"
         self.stock.write_text("0")
         self.record = Record()
-        self.board = Board(self.record, self.stock, "session" if servers.frees_at_once else "lease")
+        self.board = Board(self.record, self.stock, "session" if servers.has_sessions else "lease")
 
     def play(self) -> bool:
         """From the first worker to the verdict; True if all is well."""
@@ -75,7 +76,8 @@ class Demo:
         end = time.monotonic() + self.lease + 0.5
         self.wait("the lease to be renewed", self.lease + 2, lambda: time.monotonic() > end)
         at = self.workers.kill(victim)
-        kill = Kill(victim, at, None if self.servers.frees_at_once else self.servers.remaining(self.name))
+        remaining = None if self.servers.has_sessions else self.servers.remaining(self.name)
+        kill = Kill(victim, at, remaining, self.servers.session)
         rest = self.servers.rest or f"{kill.remaining:.3f} s of its lease are left"
         self.board.say(self.at(f"{victim} is killed with kill -9; {rest}"))
         self.wait("another worker to take over", self.lease + 20, lambda: kill.takeover(self.record) is not None)

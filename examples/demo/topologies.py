@@ -9,6 +9,7 @@ from pathlib import Path
 
 from database import OneMariadb
 from failover import Cluster, Sentinel
+from keeper import OneZookeeper
 from server import Server
 from topology import Given, RedLock, Single, Topology
 
@@ -18,7 +19,8 @@ KINDS: dict[str, Callable[[Path], Topology]] = {
     "cluster": Cluster,
     "redlock": RedLock,
 }
-ENGINES = ("redis", "mysql")
+#: The systems beside Redis.
+ENGINES: dict[str, Callable[[Path], Topology]] = {"mysql": OneMariadb, "zookeeper": OneZookeeper}
 
 
 @contextmanager
@@ -28,17 +30,15 @@ def topology(folder: Path) -> Iterator[Topology]:
     engine = os.environ.get("ENGINE") or "redis"
     if kind not in KINDS:
         raise SystemExit(f"there is no TOPOLOGY={kind}; there are {', '.join(KINDS)}")
-    if engine not in ENGINES:
-        raise SystemExit(f"there is no ENGINE={engine}; there are {', '.join(ENGINES)}")
-    if engine != "redis":
-        if given or kind != "single":
-            raise SystemExit(f"ENGINE={engine} has one server of its own; leave TOPOLOGY and REDLATCH_URL out")
-        kind = engine
+    if engine not in ("redis", *ENGINES):
+        raise SystemExit(f"there is no ENGINE={engine}; there are redis, {', '.join(ENGINES)}")
+    if engine != "redis" and (given or kind != "single"):
+        raise SystemExit(f"ENGINE={engine} has one server of its own; leave TOPOLOGY and REDLATCH_URL out")
     if given:
         yield Given(given)
         return
     try:
-        yield OneMariadb(folder) if kind == "mysql" else KINDS[kind](folder)
+        yield ENGINES.get(engine, KINDS[kind])(folder)
     finally:
         for server in Server.started:
             server.stop()

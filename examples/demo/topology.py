@@ -17,6 +17,7 @@ class Topology(ABC):
     lease = 6  # seconds: the watchdog of the demo; longer than it takes to put a replica in the place of a dead master
     renewal = ""  # how a holder keeps its lock, in words; empty: by its lease
     rest = ""  # how the lock of a dead holder ends, in words; empty: with its lease
+    session = 0.0  # seconds for which the session of a dead holder lasts, on a system that has sessions
     nothing = "no key, no channel"
     servers: Sequence[Server] = ()
 
@@ -30,8 +31,8 @@ class Topology(ABC):
         return shown(self.url)
 
     @property
-    def frees_at_once(self) -> bool:
-        """Whether a lock is free as soon as its holder is dead."""
+    def has_sessions(self) -> bool:
+        """Whether a lock lasts as long as its holder's session, and has no lease at the server."""
         return bool(self.rest)
 
     @abstractmethod

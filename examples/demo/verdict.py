@@ -17,7 +17,8 @@ class Kill:
 
     worker: str
     at: int
-    remaining: float | None  # seconds that its lease had left; None: its session ended with it
+    remaining: float | None  # seconds that its lease had left; None: it had a session
+    session: float  # seconds for which that session lasts without its process
 
     def takeover(self, record: Record) -> float | None:
         """Seconds from the kill until another worker had the lock."""
@@ -58,8 +59,9 @@ def findings(record: Record, stock: Path, kill: Kill, left: list[str], nothing: 
     takeover = kill.takeover(record)
     text = "never" if takeover is None else f"{takeover:.3f} s after the kill"
     if kill.remaining is None:
-        text += f"; the session of {kill.worker} ended with it"
-        good = takeover is not None and takeover <= MARGIN
+        lasts = f" lasts for {kill.session:.0f} s without a sign of life" if kill.session else " ended with it"
+        text += f"; the session of {kill.worker}{lasts}"
+        good = takeover is not None and takeover <= kill.session + MARGIN
     else:
         text += f"; the lease of {kill.worker} had {kill.remaining:.3f} s left"
         # Redis rounds the remaining time to whole milliseconds.

@@ -1,5 +1,5 @@
-# Moves a lock from Redis to MariaDB while programs run: in between they hold both. Needs a server at REDLATCH_URL, and
-# a MariaDB or MySQL at MARIADB_URL.
+# Moves a lock from Redis to another system while programs run: in between they hold both. Needs a server at
+# REDLATCH_URL, and at NEW_URL a MariaDB (mariadb://user:password@host/schema) or a ZooKeeper (zookeeper://host1,host2).
 import os
 import threading
 
@@ -25,9 +25,9 @@ def side_by_side(*locks: redlatch.Lock) -> None:
         thread.join()
 
 
-with redlatch.connect() as redis, redlatch.connect(os.environ["MARIADB_URL"]) as mariadb:
+with redlatch.connect() as redis, redlatch.connect(os.environ["NEW_URL"]) as other:
     old = redis.lock("example:stock", wait=30)
-    new = mariadb.lock("example:stock", wait=30)
+    new = other.lock("example:stock", wait=30)
     both = redis.get_multi_lock(old, new, wait=30)
 
     side_by_side(old, old, both)  # some programs know the new lock already

@@ -31,7 +31,8 @@ def options(tls: Tls | None) -> dict[str, str | None]:
         return {}
     if not isinstance(tls, Tls):
         raise ArgumentTypeError(
-            f"tls is {shown('tls', tls)}; give a redlatch.Tls, and rediss:// or mysqls:// in the URL for TLS alone"
+            f"tls is {shown('tls', tls)}; give a redlatch.Tls, "
+            "and rediss://, mysqls:// or zookeepers:// in the URL for TLS alone"
         )
     files = {"tls_ca": tls.ca, "tls_cert": tls.cert, "tls_key": tls.key}
     paths = {name: None if file is None else checked_path(name, file) for name, file in files.items()}

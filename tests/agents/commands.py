@@ -65,6 +65,25 @@ PERMITS = {
     "all": (lambda it, command, times: it.get_permits(), same),
 }
 
+# The renewed permits that this agent has, by name and owner.
+RENEWED = {}
+
+
+def renewed(client, command, wait):
+    """Takes a permit for an owner, or gives back the one that it has; with the function that makes the answer of it."""
+    owner = command["name"], command["owner"]
+    if command["do"] == "unlock":
+        return RENEWED.pop(owner).release(), done
+
+    def keep(permit):
+        if permit is not None:
+            RENEWED[owner] = permit
+        return permit is not None
+
+    semaphore = client.get_permit_expirable_semaphore(command["name"])
+    return semaphore.try_acquire(wait=None if command["do"] == "lock" else wait or 0, renew=True), keep
+
+
 COMMANDS = {
     "lock": (lambda lock, wait: lock.lock(wait=None), bool),
     "try_lock": (lambda lock, wait: lock.try_lock(wait=wait or 0), bool),
@@ -96,5 +115,7 @@ def begun(client, command):
     if kind == "permit_semaphore":
         call, then = PERMITS[what]
         return call(client.get_permit_expirable_semaphore(name), command, times), then
+    if kind == "permit":
+        return renewed(client, command, times["wait"])
     call, then = COMMANDS[what]
     return call(lock(client, command, times["lease"]), times["wait"]), then

@@ -1,4 +1,4 @@
-//! The locks of MySQL and MariaDB, on a real server.
+//! The locks of systems with sessions, on real servers: MySQL and MariaDB here, ZooKeeper in a room of its own.
 
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -9,15 +9,18 @@ use redlatch_tests::{Mariadb, PATIENCE};
 
 mod bad_input;
 mod barging;
+mod beside;
 mod cancelling;
 mod crossings;
 mod faults;
+mod forcing;
 mod groups;
 mod handing_on;
 mod interop;
 mod table;
 mod timers;
 mod waiters;
+mod zookeeper;
 
 /// A client of the server, with these options.
 fn client(server: &Mariadb, options: &str) -> Client {

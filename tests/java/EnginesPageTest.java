@@ -24,21 +24,26 @@ class EnginesPageTest extends MariadbTest {
     Path directory;
 
     @Test
-    void the_block_of_the_page_runs() throws Exception {
+    void the_blocks_of_the_page_run() throws Exception {
         Matcher blocks = Pattern.compile("(?ms)^```java\n(.*?)^```$").matcher(Files.readString(Path.of("docs/engines.md")));
-        assertTrue(blocks.find(), "the page has a block");
-        String block = blocks.group(1).replace("mariadb://app:secret@localhost:3306/app", server.url())
-                .replace("redis://localhost:6379", TestServer.shared().url());
-        assertTrue(!blocks.find() && !block.contains("localhost"), block);
-        Path source = Files.writeString(directory.resolve("Page.java"), String.format(PROGRAM, block));
-        assertEquals(List.of("booked 42, token above 0: true", "charged 42", "ended by itself"), run(source, "Page"));
+        for (String first : new String[] {"booked 42, token above 0: true", "charged 42"}) {
+            assertTrue(blocks.find(), "the page has one more block");
+            String block = blocks.group(1).replace("mariadb://app:secret@localhost:3306/app", server.url())
+                    .replace("zookeeper://localhost:2181", TestZookeeper.shared().url()).replace("redis://localhost:6379", TestServer.shared().url());
+            assertTrue(!block.contains("localhost"), block);
+            Path source = Files.writeString(directory.resolve("Page.java"), String.format(PROGRAM, block));
+            assertEquals(List.of(first, "charged 42", "ended by itself"), run(source, "Page"));
+        }
+        assertTrue(!blocks.find(), "a block that is not run");
     }
 
     @Test
-    void the_example_moves_from_redis_to_the_database() throws Exception {
-        List<String> lines = run(Path.of("examples/java/src/main/java/Moving.java"), "Moving", TestServer.shared().url(), server.url());
-        assertEquals(new TreeSet<>(List.of("ended by itself", "the new release charges under orders:42", "the old release charges under orders:42",
-                "the release between charges under orders:42, orders:42")), new TreeSet<>(lines));
+    void the_example_moves_from_redis_to_the_database_and_to_zookeeper() throws Exception {
+        for (String other : new String[] {server.url(), TestZookeeper.shared().url()}) {
+            List<String> lines = run(Path.of("examples/java/src/main/java/Moving.java"), "Moving", TestServer.shared().url(), other);
+            assertEquals(new TreeSet<>(List.of("ended by itself", "the new release charges under orders:42", "the old release charges under orders:42",
+                    "the release between charges under orders:42, orders:42")), new TreeSet<>(lines));
+        }
     }
 
     private List<String> run(Path source, String main, String... arguments) throws Exception {

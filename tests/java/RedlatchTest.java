@@ -66,17 +66,20 @@ class RedlatchTest extends LockTest {
 
     @Test
     void a_config_refuses_the_url_of_another_system_and_names_the_way() {
-        Config config = new Config();
-        config.useSingleServer().setAddress("mariadb://app:hidden@127.0.0.1:1/app");
-        String said = assertThrows(IllegalArgumentException.class, () -> Redisson.create(config)).getMessage();
-        assertTrue(said.contains("mariadb://…@127.0.0.1:1/…") && said.contains("io.redlatch.Redlatch.connect"), said);
+        for (String scheme : new String[] {"mariadb", "mysqls", "zookeeper", "zookeepers"}) {
+            Config config = new Config();
+            config.useSingleServer().setAddress(scheme + "://app:hidden@127.0.0.1:1/app");
+            String said = assertThrows(IllegalArgumentException.class, () -> Redisson.create(config)).getMessage();
+            assertTrue(said.contains(scheme + "://…@127.0.0.1:1/…") && said.contains("io.redlatch.Redlatch.connect"), said);
+        }
     }
 
     @Test
     void a_url_that_cannot_be_used_is_refused_before_anything_is_sent_and_without_its_password() {
         String[][] refused = {{"mariadb://127.0.0.1:1/app", "has no user"}, {"mysql://app:hidden@127.0.0.1:1/app?waiters=0", "the waiters `0`"},
             {"mysql://app:hidden@127.0.0.1:1/app?quarantine=true", "the option quarantine"}, {"mysql://app:hidden@one,two/app", "names several servers"},
-            {"zookeeper://one", "has the scheme"}, {"127.0.0.1:6379", "has no `://`"}, {"", "has no `://`"}};
+            {"zookeeper://one?waiters=3", "the option waiters"}, {"zookeeper://app:hidden@one?quarantine=true", "the option quarantine"},
+            {"zookeeper://one/a//b", "a path behind its hosts"}, {"postgresql://app:hidden@one", "has the scheme"}, {"127.0.0.1:6379", "has no `://`"}, {"", "has no `://`"}};
         for (String[] each : refused) {
             String said = assertThrows(IllegalArgumentException.class, () -> Redlatch.connect(each[0]), each[0]).getMessage();
             assertTrue(said.contains(each[1]) && !said.contains("hidden"), said);
@@ -88,7 +91,9 @@ class RedlatchTest extends LockTest {
     void a_server_that_is_not_there_or_is_of_another_kind_is_a_connection_exception() throws Exception {
         for (String url : new String[] {"redis://127.0.0.1:1?retry_for=0", "mariadb://app:hidden@127.0.0.1:1/app?retry_for=0",
                 "mariadb://app:hidden@127.0.0.1:" + server.port() + "/app?connect_timeout=1&retry_for=0",
-                "redis://127.0.0.1:" + TestMariadb.shared().port() + "?connect_timeout=1&retry_for=0&response_timeout=1"}) {
+                "redis://127.0.0.1:" + TestMariadb.shared().port() + "?connect_timeout=1&retry_for=0&response_timeout=1",
+                "zookeeper://app:hidden@127.0.0.1:1?retry_for=0", "zookeeper://127.0.0.1:" + server.port() + "?connect_timeout=1&retry_for=0",
+                "redis://127.0.0.1:" + TestZookeeper.shared().port() + "?connect_timeout=1&retry_for=0&response_timeout=1"}) {
             RedisConnectionException error = assertThrows(RedisConnectionException.class, () -> Redlatch.connect(url), url);
             assertInstanceOf(RedisException.class, error.getCause(), url);
             assertFalse(error.getMessage().contains("hidden"), error.getMessage());

@@ -69,19 +69,7 @@ final class TestMariadb implements AutoCloseable {
 
     /** Kills the server, as a loss of power does. */
     void stop() {
-        process.destroyForcibly();
-        boolean interrupted = false;
-        // Not onExit(): while the JVM ends, its threads may be gone.
-        while (process.isAlive()) {
-            try {
-                process.waitFor();
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        TestServer.end(process);
     }
 
     /** Starts again on the same port after {@link #stop}. */
@@ -94,7 +82,7 @@ final class TestMariadb implements AutoCloseable {
         if (process != null) {
             stop();
         }
-        delete(directory.toFile());
+        TestServer.delete(directory.toFile());
     }
 
     /** False: the port is taken. */
@@ -152,7 +140,7 @@ final class TestMariadb implements AutoCloseable {
         input.delete();
         log.delete();
         if (!begun.toFile().renameTo(ready.toFile())) { // another program was faster
-            delete(begun.toFile());
+            TestServer.delete(begun.toFile());
         }
         return ready;
     }
@@ -165,13 +153,5 @@ final class TestMariadb implements AutoCloseable {
         for (Path path : paths) {
             Files.copy(path, to.resolve(from.relativize(path)));
         }
-    }
-
-    private static void delete(File file) {
-        File[] inside = file.listFiles();
-        for (File each : inside == null ? new File[0] : inside) {
-            delete(each);
-        }
-        file.delete();
     }
 }

@@ -54,6 +54,11 @@ final class TestServer implements AutoCloseable {
     }
 
     void stop() {
+        end(process);
+    }
+
+    /** Kills a server's process, and returns when it has ended. */
+    static void end(Process process) {
         process.destroyForcibly();
         boolean interrupted = false;
         // Not onExit(): while the JVM ends, its threads may be gone.
@@ -69,16 +74,25 @@ final class TestServer implements AutoCloseable {
         }
     }
 
+    /** Deletes a file, or a folder with all that is in it. */
+    static void delete(File file) {
+        File[] inside = file.listFiles();
+        for (File each : inside == null ? new File[0] : inside) {
+            delete(each);
+        }
+        file.delete();
+    }
+
     /** The process stands still: connections stay open and nothing is answered, until {@link #thaw}. */
     void freeze() throws Exception {
-        signal("STOP");
+        signal(process, "STOP");
     }
 
     void thaw() throws Exception {
-        signal("CONT");
+        signal(process, "CONT");
     }
 
-    private void signal(String name) throws Exception {
+    static void signal(Process process, String name) throws Exception {
         // The shell's own: a small Debian has no other.
         if (new ProcessBuilder("sh", "-c", "kill -" + name + " " + process.pid()).start().waitFor() != 0) {
             throw new IllegalStateException("the server has ended");
@@ -139,10 +153,7 @@ final class TestServer implements AutoCloseable {
         if (process != null) {
             stop();
         }
-        for (File file : directory.toFile().listFiles() == null ? new File[0] : directory.toFile().listFiles()) {
-            file.delete();
-        }
-        directory.toFile().delete();
+        delete(directory.toFile());
     }
 
     /** False: the port is taken. */

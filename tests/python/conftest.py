@@ -18,6 +18,7 @@ from mariadb import Mariadb, Site
 from redlatch import aio
 from servers import Server
 from view import View
+from zookeeper import Tree, Zookeeper
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -75,6 +76,23 @@ def face(request: pytest.FixtureRequest, site: Site) -> Iterator[Face]:
     with FACES[request.param]() as face:
         yield face
         site.check_empty()
+
+
+@pytest.fixture(scope="session")
+def zookeeper() -> Iterator[Zookeeper]:
+    """It starts when a test first asks for it."""
+    server = Zookeeper()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def tree(zookeeper: Zookeeper) -> Iterator[Tree]:
+    """The server of ZooKeeper. When the test has closed its clients, none of their nodes and sessions may be left."""
+    with zookeeper.kazoo() as kazoo:
+        tree = Tree(zookeeper, kazoo)
+        yield tree
+        tree.check_left()
 
 
 @pytest.fixture

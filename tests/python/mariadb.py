@@ -14,8 +14,8 @@ from typing import Any
 
 import pymysql
 
-from eventually import until, until_true
-from servers import free_port
+from eventually import until_true
+from servers import Private
 
 #: The methods of a client that give the locks of such a server, and those that an owner may acquire twice.
 LOCKS = ["lock", "get_lock", "get_non_reentrant_lock", "get_fenced_lock"]
@@ -98,21 +98,13 @@ class Sql:
         self.close()
 
 
-class Mariadb:
+class Mariadb(Private):
     """A running `mariadbd`, or the program that `REDLATCH_TEST_MARIADB` names."""
 
     def __init__(self, more: Sequence[str] = ()) -> None:
         """`more` are further words of the command line."""
         self._more = more
-        self._folder = tempfile.TemporaryDirectory(prefix="redlatch-python-mariadb-")
-        self._home = Path(self._folder.name)
-        shutil.copytree(prepared(), self._home / "data")
-        (self._home / "init.sql").write_text(INIT)
-        for _ in range(20):
-            self.port = free_port()
-            if self._launch():
-                return
-        raise RuntimeError(f"no server started on 20 ports:\n{(self._home / 'log').read_text()}")
+        super().__init__("mariadb", within=60)
 
     @property
     def url(self) -> str:
@@ -126,48 +118,29 @@ class Mariadb:
         """A session of another program."""
         return Sql(self.port, timeout)
 
-    def kill(self) -> None:
-        """Ends the server, as a loss of power does."""
-        self._process.kill()
-        self._process.wait()
-
-    def restart(self) -> None:
-        """Starts it again after `kill`, on the same port."""
-        assert self._launch(), f"no server started again on port {self.port}"
-
-    def close(self) -> None:
-        self.kill()
-        self._folder.cleanup()
-
-    def _launch(self) -> bool:
-        command = [
+    def _command(self) -> list[str]:
+        if not (self.home / "data").exists():
+            shutil.copytree(prepared(), self.home / "data")
+            (self.home / "init.sql").write_text(INIT)
+        return [
             *program(),
-            f"--datadir={self._home / 'data'}",
+            f"--datadir={self.home / 'data'}",
             f"--port={self.port}",
             "--bind-address=127.0.0.1",
-            f"--socket={self._home / 'socket'}",
-            f"--pid-file={self._home / 'pid'}",
-            f"--init-file={self._home / 'init.sql'}",
+            f"--socket={self.home / 'socket'}",
+            f"--pid-file={self.home / 'pid'}",
+            f"--init-file={self.home / 'init.sql'}",
             "--innodb-flush-log-at-trx-commit=0",
             # By these the tests see each lock of each session.
             "--performance-schema=ON",
             "--performance-schema-instrument=wait/lock/metadata/sql/mdl=ON",
             *self._more,
         ]
-        with (self._home / "log").open("w") as log:
-            self._process = subprocess.Popen(command, stdout=log, stderr=log)
-        is_ours = until(self._ours, "a server of MariaDB that answers", within=60)
-        if not is_ours:
-            self.kill()
-        return is_ours
 
-    def _ours(self) -> bool | None:
-        """Whether this server has the port; None: not known yet."""
-        if self._process.poll() is not None:
-            return False
+    def _answers(self) -> bool | None:
         try:
             with self.sql(timeout=5) as sql:
-                return str(sql("SELECT @@datadir")).rstrip("/") == str(self._home / "data")
+                return str(sql("SELECT @@datadir")).rstrip("/") == str(self.home / "data")
         except pymysql.Error:
             return None
 

@@ -16,9 +16,10 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 #: How many blocks each page has at least: a block that is not found is not run.
-PAGES = {"python.md": 10, "testing.md": 2, "migrating.md": 4, "engines.md": 3}
-#: The URLs in the place of which a test has that of its own server.
-REDIS, MARIADB = "redis://localhost:6379", "mariadb://app:secret@localhost:3306/app"
+PAGES = {"python.md": 10, "testing.md": 2, "migrating.md": 4, "engines.md": 6}
+#: The URLs in the place of which a test has those of its own servers, of other systems by the fixtures that start them.
+REDIS = "redis://localhost:6379"
+OTHERS = {"mariadb": "mariadb://app:secret@localhost:3306/app", "zookeeper": "zookeeper://localhost:2181"}
 #: What the README leaves to the reader.
 STUBS = "order = 42\ndef charge(order: int) -> None: ...\n"
 
@@ -46,8 +47,9 @@ def test_the_blocks_of_a_page_run_one_after_the_other(
     request: pytest.FixtureRequest, own_server: Server, tmp_path: Path, page: str
 ) -> None:
     text = program(page)
-    if MARIADB in text:
-        text = text.replace(MARIADB, request.getfixturevalue("mariadb").url)
+    for system, url in OTHERS.items():
+        if url in text:
+            text = text.replace(url, request.getfixturevalue(system).url)
     ended = run(text, tmp_path, own_server.url)
     # Testing a loss brings one about, which is a warning.
     told = [line for line in ended.stderr.splitlines() if page != "testing.md" or " is lost to " not in line]

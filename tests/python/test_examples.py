@@ -16,12 +16,25 @@ EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "python").glob("*.py
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_an_example_runs(request: pytest.FixtureRequest, server: Server, example: Path) -> None:
-    environment = {**os.environ, "REDLATCH_URL": server.url}
-    if "MARIADB_URL" in example.read_text():
-        environment["MARIADB_URL"] = request.getfixturevalue("mariadb").url
-    run = subprocess.run(
-        [sys.executable, str(example)], env=environment, capture_output=True, text=True, timeout=60, check=False
+    text, urls = example.read_text(), {"REDLATCH_URL": server.url}
+    if "MARIADB_URL" in text:
+        urls["MARIADB_URL"] = request.getfixturevalue("mariadb").url
+    # An example that moves to another system runs for each of them.
+    for other in ("mariadb", "zookeeper") if "NEW_URL" in text else ():
+        run(example, {**urls, "NEW_URL": request.getfixturevalue(other).url})
+    if "NEW_URL" not in text:
+        run(example, urls)
+
+
+def run(example: Path, urls: dict[str, str]) -> None:
+    ended = subprocess.run(
+        [sys.executable, str(example)],
+        env={**os.environ, **urls},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
-    assert run.returncode == 0, run.stderr
-    assert run.stdout
-    assert not run.stderr
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout
+    assert not ended.stderr

@@ -132,7 +132,7 @@ SERVER = "mysql://app:hidden@127.0.0.1:1/app"
         (SERVER.replace("mysql", "mariadb"), {"tls": Tls()}, "no redlatch.Tls applies; write mariadbs://"),
         (SERVER, {"tls": Tls(verify="none")}, "no tls option applies; write mysqls://"),
         (f"{SERVER}?tls_verify=none", {}, "no tls option applies; write mysqls://"),
-        (SERVER, {"tls": True}, "give a redlatch.Tls, and rediss:// or mysqls:// in the URL"),
+        (SERVER, {"tls": True}, "give a redlatch.Tls, and rediss://, mysqls:// or zookeepers:// in the URL"),
     ],
 )
 def test_an_option_or_an_address_that_does_not_fit_is_refused_by_connect_with_the_remedy(

@@ -87,6 +87,7 @@ WRITTEN = {
     "false": "`false`",
     "SyncPolicy::None": "`none`",
     "Sharded::Auto": "`auto`",
+    "NodeFormat::default()": "`curator`",
 }
 
 

@@ -2,6 +2,7 @@
 
 mod deadline;
 mod oracle;
+mod zookeeper;
 
 use std::time::{Duration, Instant};
 

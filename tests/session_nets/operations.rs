@@ -3,8 +3,9 @@
 use std::thread::{self, sleep};
 use std::time::Duration;
 
-use crate::scene::{Kind, Scene};
-use crate::witness::{LEASE, LEASED};
+use crate::book::{LEASE, LEASED};
+use crate::scene::Scene;
+use crate::system::Kind;
 
 pub struct Operation {
     pub name: &'static str,
@@ -17,6 +18,11 @@ impl Operation {
     /// A hold of a group that its program neither releases nor closes keeps its clients, as a guard of the program does.
     pub fn is_for(&self, kind: &Kind) -> bool {
         self.name != "drop" || !kind.is_group()
+    }
+
+    /// Whether it takes the lock away from its holder.
+    pub fn takes_away(&self) -> bool {
+        ["force", "be forced"].contains(&self.name)
     }
 }
 

@@ -126,7 +126,9 @@ impl Player {
     }
 
     fn request(&self, op: Op, owner: i64) -> Request {
-        Request::new(op, self.kind, self.name.clone(), owner)
+        // One permit.
+        let numbers = if self.kind == "permit" { vec![1] } else { Vec::new() };
+        Request { numbers, ..Request::new(op, self.kind, self.name.clone(), owner) }
     }
 
     fn begin(&self, what: &'static str, request: Request) -> Pending {

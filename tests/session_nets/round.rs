@@ -1,4 +1,4 @@
-//! The cells of one trouble, which are played at once on a server of their own.
+//! Cells of one system that are played at once on a server of their own.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -6,47 +6,63 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{self, sleep};
 use std::time::Duration;
 
-use redlatch_tests::{Mariadb, cells, ms, secs};
+use redlatch_tests::{cells, ms, secs};
 
+use crate::book::{BRIEF, LEASE, TOLD};
 use crate::operations::{self, Operation};
-use crate::scene::{KINDS, Kind, Scene};
-use crate::troubles::{self, Strike, Trouble};
-use crate::witness::{LEASE, Witness};
+use crate::scene::Scene;
+use crate::system::{Kind, System};
+use crate::troubles::{Strike, Trouble};
+use crate::witness::Witness;
 
-/// The settings that let the witness ask the server, and a log that outlives the server's process.
-const OPTIONS: [&str; 5] = [
-    "--performance-schema=ON",
-    "--performance-schema-instrument=wait/lock/metadata/sql/mdl=ON",
-    "--performance-schema-instrument=statement/%=ON",
-    "--performance-schema-consumer-events-statements-current=ON",
-    "--innodb-flush-log-at-trx-commit=2",
-];
-/// The most connections of a server, as the rig starts it.
-const CONNECTIONS: u32 = 600;
 /// How long the cells of a round are waited for before the trouble comes.
-const PATIENCE: Duration = secs(30);
+const PATIENCE: Duration = secs(120);
 /// The time after which a common trouble strikes.
 const SOON: Duration = ms(15);
 
 pub struct Cell {
     pub number: usize,
+    pub system: &'static System,
     pub kind: &'static Kind,
     pub operation: &'static Operation,
     pub trouble: &'static Trouble,
 }
 
 impl Cell {
-    pub fn names(&self) -> [&'static str; 3] {
-        [self.kind.name, self.operation.name, self.trouble.name]
+    pub fn names(&self) -> [&'static str; 4] {
+        [self.system.name, self.kind.name, self.operation.name, self.trouble.name]
     }
 
-    /// Its place in each dimension of the table.
+    /// Its place in each dimension of its system's table.
     pub fn places(&self) -> [usize; 3] {
-        let [kind, operation, trouble] = self.names();
-        let kind = KINDS.iter().position(|one| one.name == kind);
+        let [_, kind, operation, trouble] = self.names();
+        let kind = self.system.kinds.iter().position(|one| one.name == kind);
         let operation = operations::ALL.iter().position(|one| one.name == operation);
-        let trouble = troubles::ALL.iter().position(|one| one.name == trouble);
+        let trouble = self.system.troubles.iter().position(|one| one.name == trouble);
         [kind, operation, trouble].map(|place| place.expect("it is in the table"))
+    }
+
+    /// The cells with which it may be played at once: a trouble of all strikes the server of no others.
+    pub fn round(&self) -> [&'static str; 2] {
+        let trouble = if self.trouble.strike.is_common() { self.trouble.name } else { "" };
+        [self.system.name, trouble]
+    }
+
+    /// The time in which a holder is told that it has the lock no more.
+    pub fn told(&self) -> Duration {
+        let strike = self.trouble.strike;
+        // No news comes from a server that is in trouble itself.
+        let is_deaf = strike.needs_proxy() || strike.is_common();
+        let is_forced = self.operation.takes_away();
+        match strike {
+            _ if !self.system.lasts => TOLD,
+            // The program that ends it has entered it before, and the server leaves the holder's own connection open and silent: the
+            // holder is told when it has waited for an answer for a sixth of the session's time.
+            Strike::Kill(_) => TOLD + LEASE / 3,
+            _ if is_forced && is_deaf => LEASE,
+            _ if is_forced || strike.takes_away() => TOLD,
+            _ => BRIEF,
+        }
     }
 
     pub fn title(&self) -> String {
@@ -60,10 +76,10 @@ impl Cell {
 }
 
 pub struct Round<'a> {
-    pub server: Mariadb,
-    witness: Arc<Witness>,
-    /// The servers of the other members of groups. No trouble strikes them.
-    spare: &'a [Watched; 2],
+    /// That of the server in trouble.
+    pub witness: Arc<Witness>,
+    /// Those of the other members of groups, which no trouble strikes.
+    spare: &'a [Arc<Witness>; 2],
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -75,28 +91,19 @@ struct State {
     is_over: bool,
 }
 
-/// A server with its witness.
-pub type Watched = (Mariadb, Arc<Witness>);
-
-pub fn start() -> Watched {
-    let server = Mariadb::with(&OPTIONS);
-    let witness = Witness::start(&server);
-    (server, witness)
-}
-
 impl<'a> Round<'a> {
     /// Plays the cells. Gives the answers and the violations of each, by its place in `cells`.
-    pub fn play(cells: &[&Cell], spare: &'a [Watched; 2]) -> BTreeMap<usize, (String, Vec<String>)> {
-        let (server, witness) = start();
-        let state = State { before: cells.len(), is_over: false };
-        let round = Round { server, witness, spare, state: Mutex::new(state), changed: Condvar::new() };
+    pub fn play(cells: &[&Cell], spare: &'a [Arc<Witness>; 2]) -> BTreeMap<usize, (String, Vec<String>)> {
         let strike = cells[0].trouble.strike;
+        let witness = Witness::start((cells[0].system.start)(strike));
+        let state = State { before: cells.len(), is_over: false };
+        let round = Round { witness, spare, state: Mutex::new(state), changed: Condvar::new() };
         let played = thread::scope(|scope| {
             let playing: Vec<_> = cells.iter().map(|cell| scope.spawn(|| round.play_one(cell))).collect();
             if strike.is_common() {
                 round.wait_until(|state| state.before == 0);
                 sleep(SOON);
-                round.strike(strike);
+                round.witness.server.strike(strike, &round.witness);
                 round.change(|state| state.is_over = true);
             }
             playing.into_iter().map(|playing| playing.join().expect("its panics are caught")).enumerate().collect()
@@ -120,10 +127,9 @@ impl<'a> Round<'a> {
         })
     }
 
-    /// The server in trouble and the spare ones, with their witnesses.
-    pub fn servers(&self) -> impl Iterator<Item = (&Mariadb, Arc<Witness>)> {
-        let spare = self.spare.iter().map(|(server, witness)| (server, witness.clone()));
-        std::iter::once((&self.server, self.witness.clone())).chain(spare)
+    /// The witness of the server in trouble, and those of the spare ones.
+    pub fn witnesses(&self) -> impl Iterator<Item = Arc<Witness>> {
+        std::iter::once(self.witness.clone()).chain(self.spare.iter().cloned())
     }
 
     /// A cell is in the middle of its operation. Returns when all are.
@@ -135,40 +141,6 @@ impl<'a> Round<'a> {
     /// Returns when the common trouble is over.
     pub fn wait_for_end(&self) {
         self.wait_until(|state| state.is_over);
-    }
-
-    fn strike(&self, strike: Strike) {
-        let ask = |statement: &str| {
-            self.witness.ask(statement).unwrap_or_else(|error| panic!("{statement}: {error}"));
-        };
-        match strike {
-            Strike::Restart => {
-                self.server.stop();
-                self.witness.is_down(true);
-                sleep(ms(400));
-                self.witness.is_down(false);
-                self.server.start_again();
-            }
-            Strike::StandStill => {
-                self.witness.stands_still(true);
-                self.server.pause();
-                sleep(LEASE + ms(500));
-                self.server.resume();
-                self.witness.stands_still(false);
-            }
-            Strike::NoTokens => {
-                ask("DROP TABLE app.redlatch_fence");
-                sleep(ms(300));
-                self.witness.forgets_tokens();
-                ask("CREATE TABLE app.redlatch_fence (name VARBINARY(255) PRIMARY KEY, token BIGINT NOT NULL)");
-            }
-            Strike::Full => {
-                ask("SET GLOBAL max_connections = 10");
-                sleep(ms(500));
-                ask(&format!("SET GLOBAL max_connections = {CONNECTIONS}"));
-            }
-            _ => unreachable!("each cell strikes for itself"),
-        }
     }
 
     fn change(&self, change: impl FnOnce(&mut State)) {

@@ -7,12 +7,14 @@ use std::time::{Duration, Instant};
 
 use redlatch::ffi::{Border, Member, Op, Request, Rule};
 use redlatch::{Client, Error, LostReason};
-use redlatch_tests::{Mariadb, Proxy, Sql, ms, secs};
+use redlatch_tests::{Direction, Proxy, eventually, ms, secs};
 
+use crate::book::{LEASE, Terms};
 use crate::player::{Next, Player};
 use crate::round::{Cell, Round};
+use crate::system::Target;
 use crate::troubles::Strike;
-use crate::witness::{LEASE, Witness};
+use crate::witness::Witness;
 
 /// How much longer than a lease something may take on a busy machine.
 const MARGIN: Duration = secs(5);
@@ -21,33 +23,11 @@ const SLOW: Duration = ms(300);
 /// How long a half-open connection stays so: longer than a lease.
 const HALF_OPEN: Duration = LEASE.saturating_add(ms(300));
 
-/// A kind of lock, as a request names it, and as how many members. A group's members are plain locks.
-pub struct Kind {
-    pub name: &'static str,
-    request: &'static str,
-    rule: Option<Rule>,
-    members: usize,
-}
-
-impl Kind {
-    pub fn is_group(&self) -> bool {
-        self.rule.is_some()
-    }
-}
-
-pub const KINDS: [Kind; 5] = [
-    Kind { name: "plain", request: "plain", rule: None, members: 1 },
-    Kind { name: "non_reentrant", request: "non_reentrant", rule: None, members: 1 },
-    Kind { name: "fenced", request: "fenced", rule: None, members: 1 },
-    Kind { name: "multi", request: "plain", rule: Some(Rule::All), members: 2 },
-    Kind { name: "red", request: "plain", rule: Some(Rule::Majority), members: 3 },
-];
-
 pub struct Scene<'a> {
     cell: &'a Cell,
     round: &'a Round<'a>,
-    /// The servers of the members, the one in trouble first, each with its witness and the name of the lock there.
-    places: Vec<(&'a Mariadb, Arc<Witness>, String)>,
+    /// The witnesses of the members' servers, the one in trouble first, each with the name of the lock there.
+    places: Vec<(Arc<Witness>, String)>,
     proxy: Option<Proxy>,
     /// The client in trouble.
     pub a: Player,
@@ -55,51 +35,55 @@ pub struct Scene<'a> {
     pub b: Player,
 }
 
-fn connect(server: &Mariadb, port: u16) -> Client {
-    let url = format!(
-        "{}?watchdog={}&response_timeout=1&retry_for=1&connect_timeout=1",
-        server.url_at(port),
-        LEASE.as_secs()
-    );
+/// `patience`: the seconds for which a call waits for a server.
+fn connect(url: &str, patience: u64) -> Client {
+    let times = format!("response_timeout={patience}&retry_for={patience}&connect_timeout={patience}");
+    let url = format!("{url}?watchdog={}&{times}", LEASE.as_secs());
     Client::connect(&url).expect("a good URL")
 }
 
 impl<'a> Scene<'a> {
     pub fn open(cell: &'a Cell, round: &'a Round<'a>) -> Self {
         let kind = cell.kind;
+        let strike = cell.trouble.strike;
         let stem = cell.stem();
-        let places: Vec<_> = round
-            .servers()
-            .take(kind.members)
-            .enumerate()
-            .map(|(at, (server, witness))| (server, witness, format!("{stem}{at}")))
-            .collect();
-        let proxy = cell.trouble.strike.needs_proxy().then(|| Proxy::to(round.server.port()));
-        let player = |first: u16| {
-            let port = |at: usize, server: &Mariadb| if at == 0 { first } else { server.port() };
+        let witnesses = round.witnesses().take(kind.members).enumerate();
+        let places: Vec<_> = witnesses.map(|(at, witness)| (witness, format!("{stem}{at}"))).collect();
+        let terms = Terms { room: kind.room, told: cell.told() };
+        places.iter().for_each(|(witness, name)| witness.has_terms(name, terms));
+        let proxy = strike.needs_proxy().then(|| Proxy::to(round.witness.server.port()));
+        // Without a trouble no call may fail, however busy the machine is.
+        let patience = if strike == Strike::Nothing { 4 } else { 1 };
+        let player = |at: usize, request: &'static str| {
             let clients: Vec<_> = places
                 .iter()
                 .enumerate()
-                .map(|(at, (server, witness, _))| (connect(server, port(at, server)), witness.clone()))
+                .map(|(place, (witness, name))| {
+                    let through = proxy.as_ref().filter(|_| place == 0).map(Proxy::port);
+                    let client = connect(&witness.server.urls(through)[at], patience);
+                    witness.server.meet(&client, &format!("{name}.met"));
+                    witness.server.prepare(&client, kind, name);
+                    (client, witness.clone())
+                })
                 .collect();
             let lock = match kind.rule {
                 None => clients[0].0.clone(),
                 Some(rule) => {
-                    let member = |((client, _), (_, _, name)): (&(Client, _), &(_, _, String))| Member {
+                    let member = |((client, _), (_, name)): (&(Client, _), &(_, String))| Member {
                         client: client.clone(),
-                        kind: kind.request,
+                        kind: request,
                         name: name.as_str().into(),
                     };
                     let members = clients.iter().zip(&places).map(member).collect();
                     <Client as Border>::group(rule, members).expect("each lock is there once")
                 }
             };
-            let ping = Request::new(Op::Ping, kind.request, places[0].2.clone(), 1);
-            lock.run_blocking(ping).expect("the servers answer");
-            Player::new(lock, clients, kind.request, places[0].2.clone())
+            let ping = Request::new(Op::Ping, request, places[0].1.clone(), 1);
+            eventually("servers that answer", || lock.run_blocking(ping.clone()).ok());
+            Player::new(lock, clients, request, places[0].1.clone())
         };
-        let a = player(proxy.as_ref().map_or(round.server.port(), Proxy::port));
-        let b = player(round.server.port());
+        let a = player(0, kind.request);
+        let b = player(1, kind.beside);
         Scene { cell, round, places, proxy, a, b }
     }
 
@@ -131,9 +115,11 @@ impl<'a> Scene<'a> {
     /// The part of the trouble that is there before the operation goes on.
     fn arm(&self) {
         let proxy = || self.proxy.as_ref().expect("it was started for that");
+        let (witness, name) = &self.places[0];
+        let mark = witness.server.mark(name);
         match self.cell.trouble.strike {
-            Strike::CutRequest => proxy().cut_at(redlatch_tests::Direction::ToServer, "_LOCK(", 1),
-            Strike::LostReply => proxy().lose_reply_to("_LOCK("),
+            Strike::CutRequest => proxy().cut_at(Direction::ToServer, &mark, 1),
+            Strike::LostReply => proxy().lose_reply_to(&mark),
             Strike::HalfOpen(direction) => proxy().freeze(direction),
             Strike::Cancelled(after) => self.a.meets(Next::Cancelled(ms(after))),
             Strike::Dropped(after) => self.a.meets(Next::Dropped(ms(after))),
@@ -143,52 +129,20 @@ impl<'a> Scene<'a> {
 
     /// The part that strikes while it goes on.
     fn strike(&self, is_over: &AtomicBool) {
-        let (_, witness, name) = &self.places[0];
+        let (witness, name) = &self.places[0];
         match self.cell.trouble.strike {
-            Strike::Kill(after) => {
-                sleep(ms(after));
-                for session in witness.sessions(&self.a.ids[0]) {
-                    // It may have ended meanwhile.
-                    let _ = witness.ask(&format!("KILL {session}"));
-                }
-            }
             Strike::Cut => self.proxy.iter().for_each(Proxy::cut),
-            Strike::Stranger => {
-                let mut stranger = self.places[0].0.sql();
-                for _ in 0..20 {
-                    self.meddle(&mut stranger, witness, name);
-                    if is_over.load(SeqCst) {
-                        return;
-                    }
-                }
+            strike => {
+                let is_forced = self.cell.operation.takes_away();
+                let target = Target { kind: self.cell.kind, name, client: &self.a.ids[0], witness, is_forced };
+                witness.server.meddle(strike, &target, is_over);
             }
-            _ => {}
-        }
-    }
-
-    /// Another program releases what it does not have, and takes the lock for a moment.
-    fn meddle(&self, stranger: &mut Sql, witness: &Witness, name: &str) {
-        if stranger.unlock(name) {
-            witness.violates(name, "a stranger has released a lock that it does not have".into());
-        }
-        if !stranger.lock(name, 1) {
-            return;
-        }
-        for _ in 0..2 {
-            if witness.is_believed(name) {
-                witness.violates(name, "a holder believes while a stranger has the lock".into());
-            }
-            sleep(ms(5));
-        }
-        if !stranger.unlock(name) {
-            witness.violates(name, "a stranger has lost its lock".into());
         }
     }
 
     /// Returns the answers to the client in trouble, and every violation.
     pub fn judge(self) -> (String, Vec<String>) {
         let mut wrong = Vec::new();
-        self.a.close();
         let end = Instant::now() + LEASE + MARGIN;
         let next = loop {
             let taken = self.b.take(50, Some(end.saturating_duration_since(Instant::now())), None);
@@ -200,9 +154,12 @@ impl<'a> Scene<'a> {
             wrong.push(format!("the next client does not get the lock: {}", self.b.told()));
         }
         self.b.give(50, next);
+        // A client that lives on keeps nothing either.
+        wrong.extend(self.what_is_left("beside its client", &[]));
+        self.a.close();
         self.b.close();
-        wrong.extend(self.what_is_left());
-        let witnesses: Vec<_> = self.places.iter().map(|(_, witness, _)| witness.clone()).collect();
+        wrong.extend(self.what_is_left("behind", &[&self.a.ids[..], &self.b.ids].concat()));
+        let witnesses: Vec<_> = self.places.iter().map(|(witness, _)| witness.clone()).collect();
         for player in [&self.a, &self.b] {
             wrong.append(&mut player.faults.lock().expect("no call panics"));
             wrong.extend(player.check_watches(&witnesses));
@@ -213,17 +170,18 @@ impl<'a> Scene<'a> {
         (self.a.told(), wrong)
     }
 
-    /// Locks, waits and sessions of the cell that are still at the servers.
-    fn what_is_left(&self) -> Vec<String> {
+    /// Locks and waits of the cell, and sessions of these clients, that are still at the servers.
+    fn what_is_left(&self, place: &str, clients: &[String]) -> Vec<String> {
         let end = Instant::now() + LEASE + MARGIN;
-        let ids = [&self.a.ids[..], &self.b.ids].concat();
         loop {
-            let left = self.places.iter().flat_map(|(_, witness, name)| witness.left(std::slice::from_ref(name), &ids));
-            let left: Vec<String> = left.map(|what| format!("left behind: {what}")).collect();
+            let left =
+                |(witness, name): &(Arc<Witness>, String)| witness.server.left(std::slice::from_ref(name), clients);
+            let left: Vec<String> =
+                self.places.iter().flat_map(left).map(|what| format!("left {place}: {what}")).collect();
             if left.is_empty() || Instant::now() > end {
                 return left;
             }
-            sleep(ms(20));
+            sleep(ms(50));
         }
     }
 
@@ -233,10 +191,13 @@ impl<'a> Scene<'a> {
         if self.cell.operation.loses || is_slow {
             return Vec::new();
         }
+        let is_majority = self.cell.kind.rule == Some(Rule::Majority);
         let mut wrong = Vec::new();
         for player in [&self.a, &self.b] {
             for error in &*player.errors.lock().expect("no call panics") {
                 let is_wrong = match self.cell.trouble.strike {
+                    // A majority gives each member 50 ms, which a busy server needs for itself.
+                    Strike::Nothing if is_majority && matches!(error, Error::Unavailable { .. }) => false,
                     // The operation cancels a call itself.
                     Strike::Nothing => !matches!(error, Error::Cancelled),
                     _ => self.cell.trouble.spares && matches!(error, Error::Lost(_)),

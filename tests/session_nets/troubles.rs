@@ -1,5 +1,7 @@
 //! The third dimension of the table: the troubles.
 
+use std::time::Duration;
+
 use redlatch_tests::Direction;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,15 +9,23 @@ pub enum Strike {
     Nothing,
     /// An administrator ends the client's sessions, so many ms after the operation began.
     Kill(u64),
+    /// Another program deletes what the client has in the lock's queue, so many ms after the operation began.
+    Delete(u64),
     /// The server is killed, and started again.
     Restart,
-    /// The server stands still for longer than a lease.
-    StandStill,
+    /// The server stands still.
+    StandStill(Duration),
+    /// A server beside the leader is killed.
+    KillMember,
+    /// A server beside the leader is cut off from the others, and the client in trouble with it.
+    CutOffMember,
+    /// The leader is killed.
+    KillLeader,
     /// The network cuts the connections.
     Cut,
-    /// The network cuts a connection in the middle of the next statement about a lock.
+    /// The network cuts a connection in the middle of the next request about the lock.
     CutRequest,
-    /// The answer to the next statement about a lock is lost with its connection.
+    /// The answer to the next request about the lock is lost with its connection.
     LostReply,
     /// The network delivers nothing more this way, and no side hears of it.
     HalfOpen(Direction),
@@ -23,7 +33,7 @@ pub enum Strike {
     Cancelled(u64),
     /// The caller drops the future of its next call after so many ms.
     Dropped(u64),
-    /// Another program takes the lock, and releases what it does not have.
+    /// Another program takes the lock again and again.
     Stranger,
     /// The table of tokens is dropped, and made again.
     NoTokens,
@@ -39,7 +49,13 @@ impl Strike {
 
     /// Whether it strikes all cells on its server at once.
     pub fn is_common(self) -> bool {
-        matches!(self, Strike::Restart | Strike::StandStill | Strike::NoTokens | Strike::Full)
+        let is_of_members = matches!(self, Strike::KillMember | Strike::CutOffMember | Strike::KillLeader);
+        is_of_members || matches!(self, Strike::Restart | Strike::StandStill(_) | Strike::NoTokens | Strike::Full)
+    }
+
+    /// Whether another party takes away what the client has.
+    pub fn takes_away(self) -> bool {
+        matches!(self, Strike::Kill(_) | Strike::Delete(_))
     }
 }
 
@@ -50,25 +66,6 @@ pub struct Trouble {
     pub spares: bool,
 }
 
-const fn trouble(name: &'static str, strike: Strike, spares: bool) -> Trouble {
+pub const fn trouble(name: &'static str, strike: Strike, spares: bool) -> Trouble {
     Trouble { name, strike, spares }
 }
-
-pub const ALL: [Trouble; 16] = [
-    trouble("none", Strike::Nothing, true),
-    trouble("session killed at once", Strike::Kill(0), false),
-    trouble("session killed soon", Strike::Kill(10), false),
-    trouble("server killed", Strike::Restart, false),
-    trouble("server stands still", Strike::StandStill, false),
-    trouble("connection cut", Strike::Cut, false),
-    trouble("request cut", Strike::CutRequest, false),
-    trouble("reply lost", Strike::LostReply, false),
-    trouble("half open to the server", Strike::HalfOpen(Direction::ToServer), false),
-    trouble("half open to the client", Strike::HalfOpen(Direction::ToClient), false),
-    trouble("cancelled at once", Strike::Cancelled(0), true),
-    trouble("cancelled soon", Strike::Cancelled(3), true),
-    trouble("dropped soon", Strike::Dropped(2), true),
-    trouble("stranger", Strike::Stranger, true),
-    trouble("no table of tokens", Strike::NoTokens, true),
-    trouble("no room", Strike::Full, true),
-];

@@ -26,6 +26,7 @@ pub mod loss;
 pub mod mariadb;
 pub mod monitor;
 pub mod newest;
+pub mod nodes;
 pub mod oracle;
 pub mod ports;
 pub mod process;
@@ -40,6 +41,7 @@ pub mod sql;
 pub mod together;
 pub mod traffic;
 pub mod view;
+pub mod zookeeper;
 
 pub use agent::Agent;
 pub use authority::{Authority, Issued};
@@ -53,6 +55,7 @@ pub use loss::told;
 pub use mariadb::Mariadb;
 pub use monitor::{Monitor, Seen};
 pub use newest::newest;
+pub use nodes::Nodes;
 pub use process::Process;
 pub use proxy::{Direction, Proxy};
 pub use remote::Remote;
@@ -61,6 +64,7 @@ pub use server::{Options, Server, Tls};
 pub use sql::Sql;
 pub use together::all_at_once;
 pub use view::View;
+pub use zookeeper::{Ensemble, Zookeeper};
 
 use std::time::{Duration, Instant};
 
@@ -90,13 +94,21 @@ pub fn soon<T>(future: impl Future<Output = T>) -> T {
 ///
 /// # Panics
 /// After [`PATIENCE`], with `what` as the missing event.
-pub fn eventually<T>(what: &str, mut probe: impl FnMut() -> Option<T>) -> T {
+pub fn eventually<T>(what: &str, probe: impl FnMut() -> Option<T>) -> T {
+    eventually_within(PATIENCE, what, probe)
+}
+
+/// The same with another limit.
+///
+/// # Panics
+/// After `limit`, with `what` as the missing event.
+pub fn eventually_within<T>(limit: Duration, what: &str, mut probe: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
         if let Some(answer) = probe() {
             return answer;
         }
-        assert!(start.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
+        assert!(start.elapsed() < limit, "{what}: not within {limit:?}");
         std::thread::sleep(Duration::from_millis(2));
     }
 }

@@ -6,7 +6,7 @@ mod pump;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::oracle::places;
 use crate::ports;
@@ -26,6 +26,7 @@ pub enum Direction {
 pub struct Proxy {
     server: SocketAddr,
     port: u16,
+    patience: Duration,
     faults: Arc<Faults>,
     connections: Arc<Mutex<Vec<Arc<Connection>>>>,
     acceptor: Mutex<Option<JoinHandle<()>>>,
@@ -39,12 +40,23 @@ impl Proxy {
 
     /// The same in front of a port of this machine.
     pub fn to(port: u16) -> Self {
+        Proxy::before(port, Duration::ZERO)
+    }
+
+    /// The same in front of a port on which a server may listen later: a client waits so long for it.
+    pub fn before(port: u16, patience: Duration) -> Self {
         let server = SocketAddr::from(([127, 0, 0, 1], port));
         let listener = ports::listen();
         let port = listener.local_addr().expect("a bound socket has an address").port();
         places::passes(port, &[server.port()]);
-        let proxy =
-            Proxy { server, port, faults: Arc::default(), connections: Arc::default(), acceptor: Mutex::new(None) };
+        let proxy = Proxy {
+            server,
+            port,
+            patience,
+            faults: Arc::default(),
+            connections: Arc::default(),
+            acceptor: Mutex::new(None),
+        };
         proxy.accept_on(listener);
         proxy
     }
@@ -165,6 +177,11 @@ impl Proxy {
         self.faults.set_toll(Fate::Late(time), text, every);
     }
 
+    /// Replaces a text by another of the same length in each packet to the server that has all of it.
+    pub fn rewrite(&self, text: &str, other: &str) {
+        self.faults.rewrite(text, other);
+    }
+
     /// Sends these bytes to the clients of the present connections, as if the server had sent them.
     pub fn say(&self, bytes: &[u8]) {
         for connection in self.live().iter() {
@@ -196,7 +213,7 @@ impl Proxy {
     }
 
     fn accept_on(&self, listener: TcpListener) {
-        let server = self.server;
+        let (server, patience) = (self.server, self.patience);
         let faults = self.faults.clone();
         let connections = self.connections.clone();
         let accept = move || {
@@ -204,7 +221,7 @@ impl Proxy {
                 if faults.refuses() {
                     return;
                 }
-                if let Ok(server) = TcpStream::connect(server) {
+                if let Some(server) = reach(server, &client, patience, &faults) {
                     // Locked before the first byte: otherwise a verb could come in between and miss this connection.
                     let mut connections = connections.lock().expect("nothing panics while it is held");
                     connections.retain(|connection: &Arc<Connection>| !connection.ended());
@@ -223,6 +240,23 @@ impl Proxy {
 
     fn acceptor(&self) -> MutexGuard<'_, Option<JoinHandle<()>>> {
         self.acceptor.lock().expect("nothing panics while it is held")
+    }
+}
+
+/// Connects to the server for a client, and tries again while that client waits.
+fn reach(server: SocketAddr, client: &TcpStream, patience: Duration, faults: &Faults) -> Option<TcpStream> {
+    let begun = Instant::now();
+    loop {
+        if let Ok(server) = TcpStream::connect(server) {
+            return Some(server);
+        }
+        client.set_nonblocking(true).ok()?;
+        let has_left = matches!(client.peek(&mut [0]), Ok(0));
+        client.set_nonblocking(false).ok()?;
+        if has_left || faults.refuses() || begun.elapsed() >= patience {
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(2));
     }
 }
 

@@ -33,6 +33,11 @@ impl Served {
             let driver = Arc::new(crate::sessions::mysql::Mysql::new(config, uuid.clone()));
             return Ok(Served::Sessions(Sessions::new(config, uuid, io, driver)));
         }
+        #[cfg(feature = "zookeeper")]
+        if config.servers.is_zookeeper() {
+            let driver = Arc::new(crate::sessions::zookeeper::Zookeeper::new(config, uuid.clone()));
+            return Ok(Served::Sessions(Sessions::new(config, uuid, io, driver)));
+        }
         Ok(Served::Redis(Arc::new(Redis::new(config, uuid, io)?)))
     }
 

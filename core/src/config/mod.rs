@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::config::address_map::AddressMap;
 use crate::config::login::Login;
+use crate::config::node_format::NodeFormat;
 use crate::config::servers::{Servers, decode};
 use crate::config::sharded::Sharded;
 use crate::config::sync_policy::SyncPolicy;
@@ -20,6 +21,7 @@ pub mod address_map;
 #[cfg(feature = "redisson-config")]
 pub mod document;
 pub mod login;
+pub mod node_format;
 #[cfg(feature = "redisson-config")]
 pub mod redisson;
 pub mod servers;
@@ -76,6 +78,8 @@ pub struct Config {
     pub(crate) schema: Option<String>,
     /// The most connections that wait in the queue of a server whose connections can do nothing else meanwhile.
     pub(crate) waiters: usize,
+    /// The names of our nodes in ZooKeeper.
+    pub(crate) node_format: NodeFormat,
     pub(crate) sync: SyncPolicy,
     /// Whether a server that may have lost locks grants none for one lease.
     pub(crate) quarantine: bool,
@@ -86,13 +90,13 @@ pub struct Config {
 
 /// No server has as many databases.
 const DATABASE_MAX: i64 = 1_000_000;
-const OPTIONS: &str = "username, password, database, client_name, prefix, response_timeout, retry_for, connect_timeout, flush, fair_wait, turn, watchdog, sync, quarantine, schema, waiters, \
+const OPTIONS: &str = "username, password, database, client_name, prefix, response_timeout, retry_for, connect_timeout, flush, fair_wait, turn, watchdog, sync, quarantine, schema, waiters, node_format, \
                        sentinel_username, sentinel_password, sharded, nat, tls_ca, tls_cert, tls_key, tls_verify";
 
 impl Config {
     /// Reads a URL: `redis://[user:password@]host[:port][/database][?option=value…]`, `rediss://…` with TLS,
     /// `unix:///path[?db=n]`; `mysql://user@host[:port][/schema]` or `mariadb://…` for the locks of such a server, `mysqls://` and
-    /// `mariadbs://` with TLS; also Redisson's spellings `valkey://`, `valkeys://`, `redis+uds://`, `valkey+uds://`.
+    /// `mariadbs://` with TLS; `zookeeper://host1,host2[/chroot]`, `zookeepers://` with TLS; also Redisson's spellings `valkey://`, `valkeys://`, `redis+uds://`, `valkey+uds://`.
     /// Several servers stand with commas between them: `redis+cluster://…` (some servers of a cluster),
     /// `redis+sentinel://…/master[/database]` (sentinels), `redis+replicated://…[/database]` (a master and replicas);
     /// `rediss+…` with TLS. The options are those of [`Config::set`]. In a user or a password write `/`, `?` and `#` as
@@ -107,7 +111,7 @@ impl Config {
             let shown = shown::url(text);
             Error::config(format!(
                 "the URL `{shown}` {why}; write redis://host:6379, rediss://host:6379, unix:///path/to/socket, \
-                 redis+cluster://host1,host2, redis+sentinel://host1,host2/mymaster, redis+replicated://host1,host2 or mysql://user@host/schema"
+                 redis+cluster://host1,host2, redis+sentinel://host1,host2/mymaster, redis+replicated://host1,host2, mysql://user@host/schema or zookeeper://host1,host2/chroot"
             ))
         };
         let (first, hosts) = servers::split(text).map_err(|_| bad("has no `://`"))?;
@@ -142,6 +146,7 @@ impl Config {
             watchdog: Duration::from_secs(30),
             schema: None,
             waiters: 8,
+            node_format: NodeFormat::default(),
             sync: SyncPolicy::None,
             quarantine: false,
             sharded: Sharded::Auto,
@@ -210,6 +215,7 @@ impl Config {
             "watchdog" => self.watchdog = seconds(option, value, least(option))?,
             "schema" => self.schema = given(value),
             "waiters" => self.waiters = waiters(value.parse().ok(), &shown::value(option, value))?,
+            "node_format" => self.node_format = value.parse()?,
             "sync" => self.sync = value.parse()?,
             "quarantine" => self.quarantine = switch(option, value)?,
             "nat" => self.nat = value.parse()?,
@@ -356,6 +362,15 @@ impl Config {
         self
     }
 
+    /// The names of the nodes by which this client contends for locks of ZooKeeper. Default: [`NodeFormat::Curator`]. It waits for
+    /// clients of both formats. Clients of Curator see no node of kazoo's format; those of kazoo see nodes of Curator's only with
+    /// `extra_lock_patterns`.
+    #[must_use]
+    pub fn node_format(mut self, format: NodeFormat) -> Self {
+        self.node_format = format;
+        self
+    }
+
     /// The copies of a lock that must exist before an acquire returns. Default: [`SyncPolicy::None`].
     #[must_use]
     pub fn sync(mut self, policy: SyncPolicy) -> Self {
@@ -456,6 +471,9 @@ impl Config {
             true => self.check_sql()?,
             false => login::check("the user", self.username.as_deref(), self.password.as_deref())?,
         }
+        if self.servers.is_zookeeper() {
+            self.check_zookeeper()?;
+        }
         login::check(
             "the user of the sentinels",
             self.sentinel_username.as_deref(),
@@ -467,14 +485,35 @@ impl Config {
 
     /// Refuses options that a server of SQL does not have.
     fn check_sql(&self) -> Result<()> {
-        #[cfg(not(feature = "mysql"))]
-        return Err(Error::Unsupported(format!("{} needs a build with the feature mysql", self.servers)));
+        if cfg!(not(feature = "mysql")) {
+            return Err(Error::Unsupported(format!("{} needs a build with the feature mysql", self.servers)));
+        }
         if self.username.is_none() {
             return Err(Error::config(format!(
                 "{} has no user to log in as; write mysql://user:password@host",
                 self.servers
             )));
         }
+        self.check_sessions()
+    }
+
+    fn check_zookeeper(&self) -> Result<()> {
+        if cfg!(not(feature = "zookeeper")) {
+            return Err(Error::Unsupported(format!("{} needs a build with the feature zookeeper", self.servers)));
+        }
+        if let Some((option, _)) =
+            [("schema", self.schema.is_some()), ("waiters", self.waiters != 8)].into_iter().find(|(_, set)| *set)
+        {
+            return Err(Error::config(format!(
+                "{} does not have the option {option}, which is for MySQL and MariaDB; leave it out",
+                self.servers
+            )));
+        }
+        self.check_sessions()
+    }
+
+    /// Refuses options of Redis that a system with sessions does not have.
+    fn check_sessions(&self) -> Result<()> {
         let defaults = Config::from_url("redis://h")?;
         let of_redis = [
             ("sync", self.sync != defaults.sync),
@@ -566,6 +605,7 @@ impl Debug for Config {
             .field("watchdog", &self.watchdog)
             .field("schema", &self.schema)
             .field("waiters", &self.waiters)
+            .field("node_format", &format_args!("{}", self.node_format))
             .field("sync", &format_args!("{}", self.sync))
             .field("quarantine", &self.quarantine)
             .field("sharded", &self.sharded)

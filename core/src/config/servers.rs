@@ -30,6 +30,12 @@ pub(crate) enum Servers {
         address: Address,
         scheme: &'static str,
     },
+    /// The servers of an ensemble of ZooKeeper.
+    Zookeeper {
+        addresses: Vec<Address>,
+        /// The path above the paths of all locks, without a slash at its end; empty: there is none.
+        chroot: String,
+    },
 }
 
 impl Address {
@@ -55,7 +61,9 @@ impl Servers {
     pub fn named(&self) -> &[Address] {
         match self {
             Servers::One(address) | Servers::Sql { address, .. } => std::slice::from_ref(address),
-            Servers::Cluster(addresses) | Servers::Replicated(addresses) => addresses,
+            Servers::Cluster(addresses) | Servers::Replicated(addresses) | Servers::Zookeeper { addresses, .. } => {
+                addresses
+            }
             Servers::Sentinel { sentinels, .. } => sentinels,
         }
     }
@@ -69,6 +77,7 @@ impl Servers {
         match self {
             Servers::Sql { scheme, .. } if scheme.starts_with("mariadb") => "mariadbs",
             Servers::Sql { .. } => "mysqls",
+            Servers::Zookeeper { .. } => "zookeepers",
             _ => "rediss",
         }
     }
@@ -76,6 +85,26 @@ impl Servers {
     /// Tells whether it is a server of MySQL or MariaDB.
     pub fn is_sql(&self) -> bool {
         matches!(self, Servers::Sql { .. })
+    }
+
+    /// Tells whether they are servers of ZooKeeper.
+    pub fn is_zookeeper(&self) -> bool {
+        matches!(self, Servers::Zookeeper { .. })
+    }
+
+    /// The path above the paths of all locks of ZooKeeper.
+    #[cfg(feature = "zookeeper")]
+    pub fn chroot(&self) -> &str {
+        match self {
+            Servers::Zookeeper { chroot, .. } => chroot,
+            _ => "",
+        }
+    }
+
+    /// The scheme of such servers of ZooKeeper.
+    #[cfg(feature = "zookeeper")]
+    pub fn scheme(&self) -> &'static str {
+        if self.is_tls() { "zookeepers" } else { "zookeeper" }
     }
 
     /// Tells whether a URL of that scheme names a socket by its path.
@@ -92,6 +121,9 @@ impl Servers {
         let (base, mode) = scheme.split_once('+').unwrap_or((scheme, ""));
         if let Some(scheme) = SQL.into_iter().find(|sql| *sql == scheme) {
             return sql(scheme, hosts, path);
+        }
+        if base.starts_with("zookeeper") && ["zookeeper", "zookeepers"].contains(&scheme) {
+            return zookeeper(scheme, hosts, path);
         }
         let tls = match base {
             "redis" | "valkey" => false,
@@ -151,6 +183,22 @@ fn sql(scheme: &'static str, hosts: &[&str], path: &str) -> std::result::Result<
     }
 }
 
+/// Reads the servers and the chroot of ZooKeeper.
+fn zookeeper(scheme: &str, hosts: &[&str], path: &str) -> std::result::Result<(Servers, Option<String>), String> {
+    let tls = scheme.ends_with('s');
+    let port = if tls { 2281 } else { 2181 };
+    let addresses = hosts.iter().map(|host| address(host, port, tls)).collect::<std::result::Result<Vec<_>, _>>()?;
+    let chroot = decode(path.trim_end_matches('/'));
+    let words: Vec<_> = chroot.split('/').skip(1).collect();
+    let is_word = |word: &&str| {
+        !word.is_empty() && ![".", ".."].contains(word) && !word.chars().any(|c| c.is_control() || c >= '\u{e000}')
+    };
+    if !words.iter().all(is_word) || words.first() == Some(&"zookeeper") {
+        return Err("has a path behind its hosts that no node of ZooKeeper can have".into());
+    }
+    Ok((Servers::Zookeeper { addresses, chroot }, None))
+}
+
 /// Reads `host`, `host:port` or `[ip6]:port`, escaped as in a URL.
 fn address(text: &str, port: u16, tls: bool) -> std::result::Result<Address, String> {
     let url = url::Url::parse(&format!("redis://{text}")).map_err(|error| format!("cannot be read: {error}"))?;
@@ -199,6 +247,11 @@ impl Display for Servers {
         let (mode, master) = match self {
             Servers::One(address) => return address.fmt(f),
             Servers::Sql { address, scheme } => return write!(f, "{scheme}://{}", address.endpoint()),
+            Servers::Zookeeper { addresses, chroot } => {
+                let hosts: Vec<String> = addresses.iter().map(Address::endpoint).collect();
+                let scheme = if self.is_tls() { "zookeepers" } else { "zookeeper" };
+                return write!(f, "{scheme}://{}{chroot}", hosts.join(","));
+            }
             Servers::Cluster(_) => ("cluster", ""),
             Servers::Replicated(_) => ("replicated", ""),
             Servers::Sentinel { master, .. } => ("sentinel", &**master),

@@ -343,7 +343,14 @@ impl Holds {
         if self.scopes.is_empty() { None } else { self.scopes.remove(&number) }
     }
 
+    /// The lease of what it renews.
+    #[cfg_attr(not(any(feature = "mysql", feature = "zookeeper")), allow(dead_code))]
+    pub fn watchdog(&self) -> Duration {
+        self.watchdog
+    }
+
     /// Tells whether the watchdog renews what the owner has by this claim.
+    #[cfg_attr(not(any(feature = "mysql", feature = "zookeeper")), allow(dead_code))]
     pub fn is_renewed(&self, claim: &Claim) -> bool {
         self.of(claim).is_some_and(Owned::is_renewed)
     }

@@ -9,9 +9,10 @@ use crate::base::clock::Instant;
 use crate::base::jitter::jitter;
 use crate::engine::line::Place;
 use crate::request::error::{Error, Result};
+use crate::request::permit_id::PermitId;
 use crate::request::seat::Seat;
 use crate::request::{Answer, Done, Request};
-use crate::sessions::driver::{Bond, Key};
+use crate::sessions::driver::{Bond, Key, Kin};
 use crate::sessions::grips::{Heir, TakenBack, Wish};
 use crate::sessions::waiter::{Patience, Waiter};
 use crate::sessions::{After, Sessions, State};
@@ -31,9 +32,12 @@ pub fn begin(
         Ok(traits) => traits,
         Err(error) => return Some((done, Err(error))),
     };
+    if !traits.held {
+        return Some((done, Err(without_owner(sessions, request))));
+    }
     let mut waiter = Waiter::new(sessions, traits, ticket, request, done);
     waiter.seat = seat.cloned();
-    match sessions.driver.key(&waiter.claim.name) {
+    match sessions.driver.key(waiter.traits, &waiter.claim.name, waiter.claim.owner) {
         Some(key) => enter(waiter, &key),
         None => {
             let (cancel, cancelled) = oneshot::channel();
@@ -64,7 +68,7 @@ async fn meet(sessions: Arc<Sessions>, waiter: Waiter, mut cancelled: oneshot::R
         }
     };
     sessions.work(|state| state.meeting.remove(&waiter.caller.ticket));
-    match (met, sessions.driver.key(&waiter.claim.name)) {
+    match (met, sessions.driver.key(waiter.traits, &waiter.claim.name, waiter.claim.owner)) {
         (Ok(()), Some(key)) => {
             if let Some((done, answer)) = enter(waiter, &key) {
                 done(answer);
@@ -80,7 +84,22 @@ async fn meet(sessions: Arc<Sessions>, waiter: Waiter, mut cancelled: oneshot::R
 
 fn enter(waiter: Waiter, key: &Key) -> Option<(Done, Result<Answer>)> {
     let sessions = waiter.caller.sessions.clone();
-    let entry = sessions.work(|state| state.enter(waiter, key, Instant::now()));
+    let kin = sessions.driver.kin(key, waiter.claim.owner);
+    let entry = sessions.work(|state| {
+        let now = Instant::now();
+        let has = |state: &mut State, key: &Key| {
+            state.refresh(key, now);
+            state.grips.holder(key) == Some(waiter.claim.owner)
+        };
+        match kin.iter().find(|(other, _)| has(state, other)) {
+            Some((other, Kin::Same)) => state.enter(waiter, other, now),
+            Some((_, Kin::Barred)) if !has(state, key) => {
+                let error = waiter.already_held();
+                Some((waiter, Err(error)))
+            }
+            _ => state.enter(waiter, key, now),
+        }
+    });
     entry.map(|(waiter, answer)| {
         waiter.say(&answer);
         (waiter.caller.take(), answer)
@@ -108,6 +127,16 @@ impl Waiter {
             waiter: self,
         }
     }
+}
+
+/// The error of a request for a permit that would have no owner.
+pub fn without_owner(sessions: &Sessions, request: &Request) -> Error {
+    Error::Unsupported(format!(
+        "{} keeps a permit of `{}` for as long as the session of its owner lasts; take one that is renewed, and release that: \
+         acquire_renewed in Rust, acquire(renew=True) in Python; in Java there is none",
+        sessions.driver.system(),
+        request.name
+    ))
 }
 
 impl State {
@@ -146,7 +175,7 @@ impl State {
     /// until that thread has woken up.
     fn barge(&mut self, waiter: &Waiter, key: &Key, now: Instant) -> Option<Result<Answer>> {
         waiter.seat()?;
-        let bond = self.grips.bond(key).filter(|bond| self.bonds.last_answer(*bond).is_some())?;
+        let bond = self.grips.bond(key).filter(|bond| self.bonds.renewed(*bond, now).is_some())?;
         let TakenBack { number, ticket, offer } = self.grips.take_back(key, waiter.claim.owner, now)?;
         if let Some(heir) = self.claim_of(number) {
             self.holds.released(&heir, number, true, now);
@@ -185,16 +214,20 @@ impl State {
 
     /// Notes a hold of an owner through the client's grip.
     pub fn grant(&mut self, waiter: &Waiter, key: &Key, bond: Bond, token: i64, now: Instant) -> Result<Answer> {
-        let Some(answered) = self.bonds.last_answer(bond) else { return Ok(Answer::not_now()) };
+        let Some(renewed) = self.bonds.renewed(bond, now) else { return Ok(Answer::not_now()) };
         // A lease of one's own is kept by this client; the session's counts from the last sign of life.
-        let sent = if waiter.lease.is_some() { now } else { answered };
+        let sent = if waiter.lease.is_some() { now } else { renewed };
         let number = self.holds.taken(&waiter.claim, || None, waiter.lease, bond, sent, now);
         if token != 0 {
             self.holds.fence(number, token, 0);
         }
         self.keys.insert(number, key.clone());
         self.grips.held(key, number);
-        let items = if token != 0 { vec![token] } else { Vec::new() };
+        let items = match waiter.traits.name {
+            "permit" => PermitId::new(&waiter.caller.sessions.uuid, waiter.claim.owner).halves().to_vec(),
+            _ if token != 0 => vec![token],
+            _ => Vec::new(),
+        };
         Ok(Answer { done: true, number: number as i64, items, ..Answer::default() })
     }
 

@@ -174,6 +174,10 @@ fn begin(
     seat: Option<&Arc<Seat>>,
 ) -> Option<(Done, Result<Answer>)> {
     let limits = Limits::of(sessions, &request);
+    if let Some(counting) = sessions.permits(&request) {
+        sessions.spawn(ticket, limits, done, sessions.clone().repeated(limits, counting));
+        return None;
+    }
     match request.op {
         Op::Acquire => return acquire::begin(sessions, ticket, &request, done, seat),
         Op::Release => return release::begin(sessions, ticket, &request, done),

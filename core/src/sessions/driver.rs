@@ -1,12 +1,14 @@
 //! A system that keeps for a client what one of its sessions takes, for as long as that session lasts. The rest of this room
 //! knows no more of any such system.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use crate::base::clock::Instant;
 use crate::base::tasks::Work;
 use crate::engine::traits::Traits;
 use crate::request::error::{Error, LostReason, Result};
+use crate::request::{Answer, Op};
 
 /// The text by which the server tells locks apart: two names with one key are one lock, in this process too.
 pub type Key = Arc<str>;
@@ -20,6 +22,18 @@ pub type Bond = u64;
 pub struct Grip {
     pub key: Key,
     pub bond: Bond,
+}
+
+/// Numbers that grow from grip to grip.
+pub type Range = std::ops::Range<i64>;
+
+/// The other keys of a lock, for an owner that has it by one of them already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kin {
+    /// It holds the lock by that key: it takes it once more by that.
+    Same,
+    /// It would wait for itself.
+    Barred,
 }
 
 /// The outcome of a call that asks for a grip.
@@ -46,6 +60,8 @@ pub enum Gone {
     Again,
     /// The bond has ended, and the grip with it.
     Ended,
+    /// The server does not take the key back before the bond ends.
+    Refused(Error),
 }
 
 /// The outcome of an attempt to take a key away from another client.
@@ -58,10 +74,17 @@ pub enum Evicted {
     Own,
 }
 
+/// The holders from which a forced release takes a key, by the server's names for them: those that its first attempt found. An
+/// attempt that is repeated since its outcome is unknown spares the owners that have come since.
+pub type Evictees = Arc<OnceLock<Vec<String>>>;
+
 /// The server's own words about a key.
 #[derive(Debug, Default)]
 pub struct Seen {
+    /// A client holds it in the way that the question is about.
     pub is_taken: bool,
+    /// A client that asks for it now has to wait.
+    pub is_busy: bool,
     /// The latest fencing token; 0: there was none.
     pub token: i64,
 }
@@ -72,17 +95,45 @@ pub enum News {
     Opened {
         bond: Bond,
         sent: Instant,
+        /// The time for which the client may believe in it.
+        lease: Duration,
     },
-    /// The server has answered a call of the bond that was sent then.
+    /// The server has answered a sign of life of the bond that was sent then.
     Answered {
         bond: Bond,
         sent: Instant,
+        /// The server counts the lease from then on, or from later.
+        from: Instant,
+    },
+    /// From now on the client may believe in the bond for another time, which counts from then on, or from later.
+    Agreed {
+        bond: Bond,
+        lease: Duration,
+        from: Instant,
+    },
+    /// The server counts the lease of the bond from then on, or from later.
+    Alive {
+        bond: Bond,
+        from: Instant,
+    },
+    /// The grip of one key is gone. The bond goes on.
+    Gone {
+        bond: Bond,
+        key: Key,
+        reason: LostReason,
+    },
+    /// Another client asks for the lock.
+    Wanted {
+        key: Key,
     },
     Ended {
         bond: Bond,
         reason: LostReason,
     },
 }
+
+/// A call of which all repeats together have one effect.
+pub type Repeatable = Box<dyn Fn() -> Work<Result<Answer>> + Send + Sync>;
 
 /// Hears the news. It is called on the I/O thread, and must never block.
 pub type Hear = Box<dyn Fn(News) + Send + Sync>;
@@ -95,8 +146,17 @@ pub trait Driver: Send + Sync {
     fn system(&self) -> &'static str;
     /// Sets the listener, once.
     fn listen(&self, hear: Hear);
-    /// The key of a name. `None`: the client has met no server yet, and servers differ.
-    fn key(&self, name: &str) -> Option<Key>;
+    /// Its waiters stand in the server's queue from the first try on: that costs no more than a try.
+    fn stands_at_once(&self) -> bool {
+        false
+    }
+    /// The key by which an owner has a lock of this kind: one for all owners, which hand the lock on inside, or one of its
+    /// own. `None`: the client has met no server yet, and servers differ.
+    fn key(&self, kind: &Traits, name: &str, owner: i64) -> Option<Key>;
+    /// The other keys by which the same owner may hold the same lock.
+    fn kin(&self, _key: &Key, _owner: i64) -> Vec<(Key, Kin)> {
+        Vec::new()
+    }
     /// Meets the server.
     fn meet(&self) -> Work<Result<()>>;
     /// Takes the key if it is free. The caller has no grip of it and no other call about it under way.
@@ -106,16 +166,22 @@ pub trait Driver: Send + Sync {
     fn stand(&self, key: &Key) -> Option<Work<Took>>;
     /// Ends such a wait: [`Driver::stand`] has its outcome soon.
     fn leave(&self, key: &Key) -> Work;
+    /// Notes that no task makes calls about the key any more: the driver gives up a place in the server's queue.
+    fn end(&self, _key: &Key) {}
     /// Gives a grip back; `again`: and takes the key anew if no client waits for it in the server's queue.
     fn let_go(&self, grip: &Grip, again: bool) -> Work<Gone>;
-    /// Draws so many numbers, greater than all before for this key: gives the first.
-    fn fence(&self, grip: &Grip, count: i64) -> Work<Result<i64>>;
+    /// Draws numbers greater than all before for this key: `count` of them, or at least one.
+    fn fence(&self, grip: &Grip, count: i64) -> Work<Result<Range>>;
     /// Asks the server for a sign of life of a bond. The answer comes as news.
     fn renew(&self, bond: Bond);
     /// Looks who has the key; `fenced`: and at its latest token.
     fn look(&self, key: &Key, fenced: bool) -> Work<Result<Seen>>;
-    /// Takes the key away from another client.
-    fn evict(&self, key: &Key) -> Work<Result<Evicted>>;
+    /// Carries out an operation on all permits of a name. `None`: the system has no such operation.
+    fn permits(&self, _op: Op, _kind: &Traits, _name: &str, _number: i64) -> Option<Repeatable> {
+        None
+    }
+    /// Takes the key away from other clients. The first attempt notes which.
+    fn evict(&self, key: &Key, evictees: Evictees) -> Work<Result<Evicted>>;
     /// Asks the server for a sign of life.
     fn ping(&self) -> Work<Result<()>>;
     /// Ends a bond: the client believes in it no longer.

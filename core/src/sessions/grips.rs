@@ -38,6 +38,8 @@ pub trait Wish {
     fn is_fenced(&self) -> bool;
     /// The seat of its thread, if a running thread may go before it.
     fn seat(&self) -> Option<&Arc<Seat>>;
+    /// Its owner has a grip of its own.
+    fn is_alone(&self) -> bool;
 }
 
 /// The next thing that the task of a key must do.
@@ -151,6 +153,8 @@ struct Grip<W> {
     until: Instant,
     /// The next try waits in the server's queue.
     stands: bool,
+    /// So does the first one.
+    stands_at_once: bool,
     delay: Duration,
     /// The time at which the key's task looks again by itself; never: there is none.
     armed: Instant,
@@ -160,10 +164,12 @@ pub struct Grips<W> {
     grips: HashMap<Key, Grip<W>, RandomState>,
     /// The time for which the lock is handed on inside, from the time of the grip on.
     turn: Duration,
+    /// Waiters stand in the server's queue from the first try on.
+    stands_at_once: bool,
 }
 
 impl<W: Wish> Grip<W> {
-    fn new(turn: Duration, now: Instant) -> Self {
+    fn new(turn: Duration, stands_at_once: bool, now: Instant) -> Self {
         let mut line = Line::new(false, now);
         line.turn = turn;
         Grip {
@@ -176,7 +182,8 @@ impl<W: Wish> Grip<W> {
             word: None,
             ask_by: None,
             until: now,
-            stands: false,
+            stands: stands_at_once,
+            stands_at_once,
             delay: FIRST_DELAY,
             armed: Instant::NEVER,
         }
@@ -271,7 +278,12 @@ impl<W: Wish> Grip<W> {
 
 impl<W: Wish> Grips<W> {
     pub fn new(turn: Duration) -> Self {
-        Grips { grips: HashMap::default(), turn }
+        Grips { grips: HashMap::default(), turn, stands_at_once: false }
+    }
+
+    /// Whether waiters stand in the server's queue from the first try on.
+    pub fn standing_at_once(self, stands_at_once: bool) -> Self {
+        Grips { stands_at_once, ..self }
     }
 
     /// The owner that holds the lock through this client's grip.
@@ -313,8 +325,10 @@ impl<W: Wish> Grips<W> {
 
     /// A waiter joins the line.
     pub fn join(&mut self, key: &Key, place: Place<W>, now: Instant) {
-        let turn = self.turn;
-        let grip = self.grips.entry(key.clone()).or_insert_with(|| Grip::new(turn, now));
+        // The server's queue decides which owner is next.
+        let turn = if place.waiter.is_alone() { Duration::ZERO } else { self.turn };
+        let stands_at_once = self.stands_at_once;
+        let grip = self.grips.entry(key.clone()).or_insert_with(|| Grip::new(turn, stands_at_once, now));
         if let Some(deadline) = place.deadline.filter(|_| !grip.is_taken(now, now)) {
             let wait = deadline.saturating_duration_since(now);
             let latest = now + wait.saturating_sub(AN_ANSWER).min(wait / 2);
@@ -502,7 +516,7 @@ impl<W: Wish> Grips<W> {
         let Some(grip) = self.grips.get_mut(key) else { return };
         grip.doing = None;
         grip.hand = Hand::Ours(Ours { bond, since: now, holder: None, is_for_head: true, tokens: 0..0, came: None });
-        grip.stands = false;
+        grip.stands = grip.stands_at_once;
         grip.delay = FIRST_DELAY;
         grip.told(now);
     }
@@ -533,7 +547,7 @@ impl<W: Wish> Grips<W> {
         let Some(grip) = self.grips.get_mut(key) else { return };
         grip.doing = None;
         grip.hand = Hand::Empty;
-        grip.stands = false;
+        grip.stands = grip.stands_at_once;
         grip.until = now + AGAIN;
         grip.word.iter_mut().for_each(|word| word.end(now));
     }
@@ -556,12 +570,12 @@ impl<W: Wish> Grips<W> {
         grip.until = now;
     }
 
-    /// The server has drawn `count` tokens from `first` on.
-    pub fn fenced(&mut self, key: &Key, first: i64, count: i64) {
+    /// The server has drawn these tokens.
+    pub fn fenced(&mut self, key: &Key, tokens: Range<i64>) {
         let Some(grip) = self.grips.get_mut(key) else { return };
         grip.doing = None;
         if let Some(ours) = grip.ours() {
-            ours.tokens = first..first + count;
+            ours.tokens = tokens;
         }
     }
 

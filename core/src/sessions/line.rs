@@ -12,7 +12,7 @@ use crate::base::tasks::{self, Work, boxed};
 use crate::engine::line::Place;
 use crate::request::Answer;
 use crate::request::error::{Error, Result};
-use crate::sessions::driver::{Bond, Gone, Grip, Key, Seen, Took};
+use crate::sessions::driver::{Bond, Gone, Grip, Key, Range, Seen, Took};
 use crate::sessions::grips::Step;
 use crate::sessions::waiter::{Patience, Waiter};
 use crate::sessions::{After, Late, Sessions, State};
@@ -24,7 +24,7 @@ const AN_END: Duration = Duration::from_secs(1);
 enum Outcome {
     Took(Took),
     Gone(Gone),
-    Fenced { first: Result<i64>, count: i64 },
+    Fenced(Result<Range>),
 }
 
 /// Runs on the I/O thread.
@@ -58,7 +58,7 @@ pub async fn run(sessions: Arc<Sessions>, key: Key, nudge: Arc<Notify>) {
             }
             Step::Fence { bond, count } => {
                 let fencing = driver.fence(&Grip { key: key.clone(), bond }, count);
-                call = Some(boxed(async move { Outcome::Fenced { first: fencing.await, count } }));
+                call = Some(boxed(async { Outcome::Fenced(fencing.await) }));
             }
             Step::Look => look = Some(driver.look(&key, false)),
             Step::Grant => {
@@ -68,6 +68,7 @@ pub async fn run(sessions: Arc<Sessions>, key: Key, nudge: Arc<Notify>) {
             Step::End => {
                 // Noted in the same step as the end: a later caller starts another task.
                 ends.is_done = true;
+                driver.end(&key);
                 return;
             }
         }
@@ -82,7 +83,7 @@ pub async fn run(sessions: Arc<Sessions>, key: Key, nudge: Arc<Notify>) {
             }
             seen = async { look.as_mut().expect("there is a look").await }, if look.is_some() => {
                 look = None;
-                let is_taken = seen.ok().map(|seen| seen.is_taken);
+                let is_taken = seen.ok().map(|seen| seen.is_busy);
                 sessions.work(|state| state.grips.looked(&key, is_taken, Instant::now()));
             }
             () = sleep_until(until.into()) => {}
@@ -148,9 +149,19 @@ impl State {
                 Some(bond) => self.took(key, bond, begun, now),
                 None => self.grips.freed(key, now),
             },
-            Outcome::Gone(Gone::Ended) => self.grips.freed(key, now),
-            Outcome::Fenced { first: Ok(first), count } => self.grips.fenced(key, first, count),
-            Outcome::Fenced { first: Err(error), .. } => self.not_fenced(key, &error, begun, now),
+            Outcome::Gone(Gone::Ended) => {
+                self.leave_bond(key);
+                self.grips.freed(key, now);
+            }
+            Outcome::Gone(Gone::Refused(error)) => {
+                self.leave_bond(key);
+                for caller in self.releases.remove(key).into_iter().flatten() {
+                    self.after.push(After::Tell(caller, Err(error.clone())));
+                }
+                self.grips.freed(key, now);
+            }
+            Outcome::Fenced(Ok(tokens)) => self.grips.fenced(key, tokens),
+            Outcome::Fenced(Err(error)) => self.not_fenced(key, &error, begun, now),
         }
     }
 

@@ -19,6 +19,8 @@ use crate::engine::holds::{Ended, Holds};
 use crate::engine::loss_listeners::LossListeners;
 use crate::engine::traits::Traits;
 use crate::request::error::{Error, LostReason, Result};
+use crate::request::names::without;
+use crate::request::owner::OwnerField;
 use crate::request::seat;
 use crate::request::{Answer, Done, Look};
 use crate::sessions::bonds::Bonds;
@@ -36,8 +38,12 @@ mod line;
 pub mod mysql;
 mod others;
 mod release;
+#[cfg(any(feature = "mysql", feature = "zookeeper"))]
+mod stream;
 mod waiter;
 mod watchdog;
+#[cfg(feature = "zookeeper")]
+pub mod zookeeper;
 
 /// The engine for a system with sessions: the part of a client that belongs to one process.
 pub struct Sessions {
@@ -82,6 +88,8 @@ pub struct State {
     after: Vec<After>,
     /// Holds that have ended, of which the client tells once the state is free again.
     told: Vec<Ended>,
+    /// Holds for whose locks another client has asked.
+    wanted: Vec<Claim>,
 }
 
 /// A waiter whose wait has ended, its answer, and the latest time for that.
@@ -115,8 +123,8 @@ impl Sessions {
             loss_listeners: LossListeners::default(),
             state: Mutex::new(State {
                 holds: Holds::new(uuid.clone(), config.watchdog).without(&config.prefix),
-                grips: Grips::new(config.turn),
-                bonds: Bonds::new(config.watchdog),
+                grips: Grips::new(config.turn).standing_at_once(driver.stands_at_once()),
+                bonds: Bonds::default(),
                 keys: HashMap::default(),
                 releases: HashMap::default(),
                 late: HashMap::default(),
@@ -129,6 +137,7 @@ impl Sessions {
                 asleep_until: Instant::NEVER,
                 after: Vec::new(),
                 told: Vec::new(),
+                wanted: Vec::new(),
             }),
             earlier: Arc::default(),
             config: config.clone(),
@@ -153,6 +162,7 @@ impl Sessions {
         let mut ended = std::mem::take(&mut state.told);
         ended.extend(state.settle());
         let after = std::mem::take(&mut state.after);
+        let wanted = std::mem::take(&mut state.wanted);
         // A task that sleeps longer than it should has been called by `holds`; a bond may be due earlier, too.
         let next = state.bonds.next().unwrap_or(Instant::NEVER);
         let calls = state.holds.take_call() || next < state.asleep_until;
@@ -175,6 +185,7 @@ impl Sessions {
             }
         }
         self.report(&ended);
+        wanted.iter().for_each(|claim| self.say_wanted(claim));
         result
     }
 
@@ -185,16 +196,33 @@ impl Sessions {
     /// Notes what the driver tells.
     fn hear(self: &Arc<Self>, news: News) {
         self.work(|state| match news {
-            News::Opened { bond, sent } => {
+            News::Opened { bond, sent, lease } => {
                 state.met = true;
-                state.bonds.opened(bond, sent);
+                state.bonds.opened(bond, sent, lease);
             }
-            News::Answered { bond, sent } => {
-                state.bonds.answered(bond, sent);
-                state.follow(bond, sent, Instant::now());
+            News::Answered { bond, sent, from } => {
+                state.bonds.answered(bond, sent, from);
+                state.follow(bond, sent, from, Instant::now());
+            }
+            News::Agreed { bond, lease, from } => state.bonds.agreed(bond, lease, from),
+            News::Alive { bond, from } => state.bonds.lives(bond, from),
+            News::Gone { bond, key, reason } => {
+                state.bonds.remove(bond, &key);
+                state.end_grip(&key, bond, reason, Instant::now());
+            }
+            News::Wanted { key } => {
+                let claim = state.grips.holds(&key).last().and_then(|number| state.claim_of(*number));
+                state.wanted.extend(claim);
             }
             News::Ended { bond, reason } => state.end_bond(bond, reason, Instant::now()),
         });
+    }
+
+    /// Logs that another client asks the holder of a lock to let go.
+    fn say_wanted(&self, claim: &Claim) {
+        let lock = without(&self.config.prefix, &claim.name);
+        let owner = OwnerField(&self.uuid, claim.owner).to_string();
+        tracing::warn!(target: "redlatch::wanted", lock, owner, "another client asks the owner to release `{lock}`");
     }
 
     pub fn is_closed(&self) -> bool {
@@ -336,8 +364,8 @@ impl State {
 
     /// Has the holds of a bond last as long as it does, if the answer to its sign of life came late: the watchdog's next look may
     /// come after their ends.
-    fn follow(&mut self, bond: Bond, sent: Instant, now: Instant) {
-        let watchdog = self.bonds.lease();
+    fn follow(&mut self, bond: Bond, sent: Instant, from: Instant, now: Instant) {
+        let watchdog = self.holds.watchdog();
         if now.saturating_duration_since(sent) < watchdog / 20 {
             return;
         }
@@ -345,7 +373,7 @@ impl State {
         let claims: Vec<_> = numbers.filter_map(|number| self.claim_of(number)).collect();
         for claim in claims {
             if self.holds.is_renewed(&claim) {
-                self.holds.lengthen(&claim, watchdog, sent, now);
+                self.holds.lengthen(&claim, watchdog, from, now);
             }
         }
     }
@@ -353,18 +381,23 @@ impl State {
     /// A bond has ended: its holds are lost.
     fn end_bond(&mut self, bond: Bond, reason: LostReason, now: Instant) {
         for key in self.bonds.ended(bond) {
-            let lost: SmallVec<[u64; 1]> = self.grips.ended(&key, bond, now);
-            for number in lost {
-                // A belief that was over before ended by itself.
-                if let Some(claim) = self.claim_of(number)
-                    && self.holds.count(&claim, now) > 0
-                {
-                    self.holds.lost(&claim, reason, now);
-                }
-                self.keys.remove(&number);
-            }
-            self.poke(&key);
+            self.end_grip(&key, bond, reason, now);
         }
+    }
+
+    /// The grip of a key is gone: the holds through it are lost.
+    fn end_grip(&mut self, key: &Key, bond: Bond, reason: LostReason, now: Instant) {
+        let lost: SmallVec<[u64; 1]> = self.grips.ended(key, bond, now);
+        for number in lost {
+            // A belief that was over before ended by itself.
+            if let Some(claim) = self.claim_of(number)
+                && self.holds.count(&claim, now) > 0
+            {
+                self.holds.lost(&claim, reason, now);
+            }
+            self.keys.remove(&number);
+        }
+        self.poke(key);
     }
 
     fn claim_of(&self, number: u64) -> Option<Claim> {

@@ -8,11 +8,12 @@ use tokio::time::{sleep, timeout};
 
 use crate::base::clock::Instant;
 use crate::engine::claim::Claim;
+use crate::engine::traits::{Queue, Traits};
 use crate::request::error::{Error, LostReason, Result};
 use crate::request::owner::OwnerField;
-use crate::request::{Answer, Done, Look, Request};
+use crate::request::{Answer, Done, Look, Op, Request};
 use crate::sessions::Sessions;
-use crate::sessions::driver::{Evicted, Key};
+use crate::sessions::driver::{Evicted, Evictees, Key, Repeatable};
 use crate::sessions::waiter::{Caller, Limits};
 
 /// The pause before a call that has failed is repeated.
@@ -50,13 +51,26 @@ impl Sessions {
         }
     }
 
+    /// The operation of a request on all permits of a name; `None`: it is another one.
+    pub fn permits(&self, request: &Request) -> Option<Repeatable> {
+        let traits =
+            self.kind(request.kind).ok().filter(|traits| traits.queue == Queue::Alone && request.op != Op::Acquire)?;
+        let name = self.config.full_name(request.name.clone());
+        let number = request.numbers.first().copied().unwrap_or_default();
+        self.driver.permits(request.op, traits, &name, number)
+    }
+
+    pub async fn repeated(self: Arc<Self>, limits: Limits, call: Repeatable) -> Result<Answer> {
+        self.repeat(limits, call).await
+    }
+
     fn is_met(&self) -> bool {
         self.lock().met
     }
 
-    async fn key(&self, limits: Limits, name: &str) -> Result<Key> {
+    async fn key(&self, limits: Limits, kind: &Traits, name: &str, owner: i64) -> Result<Key> {
         self.repeat(limits, || self.driver.meet()).await?;
-        self.driver.key(name).ok_or(Error::Cancelled)
+        self.driver.key(kind, name, owner).ok_or(Error::Cancelled)
     }
 
     pub async fn ping(self: Arc<Self>, limits: Limits) -> Result<Answer> {
@@ -66,7 +80,7 @@ impl Sessions {
     pub async fn inspect(self: Arc<Self>, limits: Limits, request: Request) -> Result<Answer> {
         let traits = self.kind(request.kind)?;
         let claim = Claim::new(traits.name, self.config.full_name(request.name), request.owner);
-        let key = self.key(limits, &claim.name).await?;
+        let key = self.key(limits, traits, &claim.name, claim.owner).await?;
         let seen = self.repeat(limits, || self.driver.look(&key, traits.fenced)).await?;
         let (count, left) = self.work(|state| {
             let now = Instant::now();
@@ -92,15 +106,16 @@ impl Sessions {
     }
 
     pub async fn force_release(self: Arc<Self>, limits: Limits, request: Request) -> Result<Answer> {
-        self.kind(request.kind)?;
+        let traits = self.kind(request.kind)?;
         let name = self.config.full_name(request.name);
-        let key = self.key(limits, &name).await?;
+        let key = self.key(limits, traits, &name, request.owner).await?;
         let end = Instant::now() + limits.whole();
         loop {
             if let Some(freed) = self.free_own(limits, &key) {
                 return freed.await.unwrap_or_else(|_| Err(self.cancelled_error()));
             }
-            match self.repeat(limits, || self.driver.evict(&key)).await? {
+            let evictees = Evictees::default();
+            match self.repeat(limits, || self.driver.evict(&key, evictees.clone())).await? {
                 Evicted::Free => return Ok(Answer::done(0)),
                 Evicted::Yes => return Ok(Answer::done(1)),
                 // It is on its way to an owner, or back to the server.

@@ -11,31 +11,36 @@ use crate::request::error::{Error, Result};
 use crate::request::names::without;
 use crate::request::owner::OwnerField;
 use crate::request::{Answer, Done, Request};
+use crate::sessions::acquire::without_owner;
 use crate::sessions::waiter::{Caller, Limits};
 use crate::sessions::{After, Sessions};
 
 /// Begins a release. `Some`: it has its answer already, for the caller's `done`.
 pub fn begin(sessions: &Arc<Sessions>, ticket: u64, request: &Request, done: Done) -> Option<(Done, Result<Answer>)> {
     let limit = Limits::of(sessions, request).whole();
-    let mut claim = match sessions.kind(request.kind) {
-        Ok(traits) => Claim::new(traits.name, sessions.config.full_name(request.name.clone()), request.owner),
+    let traits = match sessions.kind(request.kind) {
+        Ok(traits) => traits,
         Err(error) => return Some((done, Err(error))),
     };
-    let not_held = |claim: &Claim| Error::NotHeld {
-        lock: claim.name.to_string(),
-        owner: OwnerField(&sessions.uuid, claim.owner).to_string(),
+    if !traits.held {
+        return Some((done, Err(without_owner(sessions, request))));
+    }
+    let claim = Claim::new(traits.name, sessions.config.full_name(request.name.clone()), request.owner);
+    let claim = match Meant::from(request) {
+        Meant::Latest => sessions.lock().holds.claim_of_latest(claim),
+        _ => claim,
     };
-    let Some(key) = sessions.driver.key(&claim.name) else { return Some((done, Err(not_held(&claim)))) };
+    let not_held =
+        || Error::NotHeld { lock: claim.name.to_string(), owner: OwnerField(&sessions.uuid, claim.owner).to_string() };
+    let key = sessions.kind(claim.kind).ok().and_then(|traits| sessions.driver.key(traits, &claim.name, claim.owner));
+    let Some(key) = key else { return Some((done, Err(not_held()))) };
     let mut caller = Some(Caller::new(sessions, ticket, limit, done));
     let mut released = None;
     let answer = sessions.work(|state| {
         let now = Instant::now();
         state.expire_bonds(now);
         let number = match Meant::from(request) {
-            Meant::Latest => {
-                claim = state.holds.claim_of_latest(claim.clone());
-                0
-            }
+            Meant::Latest => 0,
             Meant::Given(number) => number,
             Meant::Untaken(number) => state.holds.instead_of(&claim, number),
         };
@@ -44,12 +49,13 @@ pub fn begin(sessions: &Arc<Sessions>, ticket: u64, request: &Request, done: Don
             Ok(None) if state.holds.gave(number) => {
                 return Some(Err(Error::Released { lock: claim.name.to_string() }));
             }
-            Ok(None) => return Some(Err(not_held(&claim))),
+            Ok(None) => return Some(Err(not_held())),
             Err(Lapsed { loss, .. }) => return Some(Err(Error::Lost(loss))),
         };
         state.holds.released(&claim, number, leave == 0, now);
         released = Some(leave);
-        state.keys.remove(&number);
+        // Its owner may have taken it by the key of another kind.
+        let key = state.keys.remove(&number).unwrap_or(key);
         if !state.grips.let_go(&key, number) {
             return Some(Ok(Answer::done(leave.into())));
         }

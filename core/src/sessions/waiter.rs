@@ -11,7 +11,7 @@ use crate::base::scope::Scope;
 use crate::config::LONGEST;
 use crate::engine::claim::Claim;
 use crate::engine::reports;
-use crate::engine::traits::Traits;
+use crate::engine::traits::{Queue, Traits};
 use crate::request::error::{Error, Result};
 use crate::request::names::without;
 use crate::request::owner::OwnerField;
@@ -139,6 +139,10 @@ impl Wish for Waiter {
     fn seat(&self) -> Option<&Arc<Seat>> {
         let may_miss = self.patience != Patience::Once && self.lease.is_none() && !self.traits.fenced;
         self.seat.as_ref().filter(|_| may_miss)
+    }
+
+    fn is_alone(&self) -> bool {
+        self.traits.queue == Queue::Alone
     }
 }
 

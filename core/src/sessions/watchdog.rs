@@ -63,7 +63,7 @@ impl State {
             let bond = hold.and_then(|hold| self.keys.get(&hold)).and_then(|key| self.grips.bond(key));
             let Some(bond) = bond else { continue };
             // A hold whose bond owes an answer has none either.
-            if let Some(sent) = self.bonds.last_answer(bond).filter(|_| !self.bonds.is_unanswered(bond, now)) {
+            if let Some(sent) = self.bonds.renewed(bond, now).filter(|_| !self.bonds.is_unanswered(bond, now)) {
                 self.holds.answered(&[ask], "1", bond, true, sent, now);
             }
         }

@@ -37,16 +37,17 @@ def connect(
     password: str | None = None,
     tls: Tls | None = None,
 ) -> AsyncClient:
-    """Returns a client of Redis, Valkey, MySQL or MariaDB, at once; it connects at its first call (`await ping()`).
+    """Returns a client of Redis, Valkey, MySQL, MariaDB or ZooKeeper, at once. It connects at its first call.
 
     `url` is `redis://[user:password@]host[:port][/database]`, `rediss://…` for TLS or `unix:///path/to/socket`, or
     names several servers: `redis+cluster://host1,host2`, `redis+sentinel://host1,host2/mymaster`, and for a master and
     its replicas `redis+replicated://host1,host2`. For the locks of a MySQL or MariaDB (`GET_LOCK`) it is
-    `mysql://user[:password]@host[:port][/schema]` or `mariadb://…`, with TLS `mysqls://…` or `mariadbs://…`. Without it
-    the client takes the environment's `REDLATCH_URL`, then `REDIS_URL`, then `redis://localhost:6379`. `config` is the
-    path of a configuration file of Redisson, YAML or JSON, which names the servers instead. An option that is left out
-    comes from that file or from the URL's query (`?watchdog=10`), else it has the default in brackets. Times are
-    seconds or `timedelta`:
+    `mysql://user[:password]@host[:port][/schema]` or `mariadb://…`, with TLS `mysqls://…` or `mariadbs://…`. For those
+    of ZooKeeper it is `zookeeper://[user:password@]host1,host2[/chroot]`, with TLS `zookeepers://…`. Without it the
+    client takes the environment's `REDLATCH_URL`, then `REDIS_URL`, then `redis://localhost:6379`. `config` is the path
+    of a configuration file of Redisson, YAML or JSON, which names the servers instead. An option that is left out comes
+    from that file or from the URL's query (`?watchdog=10`), else it has the default in brackets. Times are seconds or
+    `timedelta`:
 
     - `watchdog` (30): the lease of holds without one of their own. The watchdog renews them every third of it.
     - `prefix` (none): text before the name of every lock.
@@ -61,9 +62,10 @@ def connect(
     - `username`, `password` (none): a username needs a password.
     - `tls` (the authorities that the system trusts): the certificates of a connection with TLS, see `redlatch.Tls`.
 
-    MySQL and MariaDB take no `client_name`, `sync` and `quarantine`. They have plain, non-reentrant and fenced locks,
-    and multi and red locks of these; a call for another kind raises UnsupportedError. The lease of a session, and so of
-    all its locks, is `watchdog` in whole seconds.
+    MySQL, MariaDB and ZooKeeper take no `client_name`, `sync` and `quarantine`. They have plain, non-reentrant and
+    fenced locks, and multi and red locks of these; ZooKeeper also has fair and read-write locks, and renewed permits. A
+    call for another kind raises UnsupportedError. The lease of a session, and so of all its locks, is `watchdog`: in
+    whole seconds, and on ZooKeeper no longer than its server allows.
 
     Raises ConfigError for a URL, an option or a file that cannot be used. It needs no running loop; every call does.
     """

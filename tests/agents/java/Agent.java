@@ -1,4 +1,4 @@
-// The Java agent: it runs lock commands that arrive as JSON lines, through org.redisson only. It is compiled against the jar of
+// The Java agent: it runs lock commands that arrive as JSON lines, through org.redisson only, and io.redlatch by reflection. It is compiled against the jar of
 // redlatch and against Redisson's, and also runs with older Redissons.
 
 import java.io.BufferedReader;
@@ -9,7 +9,6 @@ import java.lang.reflect.Modifier;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -17,7 +16,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.redisson.Redisson;
 import org.redisson.api.RCountDownLatch;
@@ -30,8 +28,6 @@ import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
 
 public class Agent {
-    private static final Pattern FIELD = Pattern.compile("\"(\\w+)\"\\s*:\\s*(?:\"((?:[^\"\\\\]|\\\\.)*)\"|(-?\\d+)|null)");
-
     private static final List<String> TAKING = Arrays.asList("lock", "try_lock");
     private static final Method HOLD = holdOfOurs();
 
@@ -45,14 +41,23 @@ public class Agent {
     }
 
     public static void main(String[] args) throws Exception {
-        Config config = Servers.of(args[0]);
-        RedissonClient kryo = Redisson.create(config);
-        Agent agent = new Agent(Redisson.create(config.setCodec(StringCodec.INSTANCE)), kryo);
+        Agent agent = args[0].startsWith("redis") ? of(Servers.of(args[0])) : of(args[0]);
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
-            agent.take(fields(line));
+            agent.take(Lines.fields(line));
         }
         System.exit(0);
+    }
+
+    private static Agent of(Config config) {
+        RedissonClient kryo = Redisson.create(config);
+        return new Agent(Redisson.create(config.setCodec(StringCodec.INSTANCE)), kryo);
+    }
+
+    /** An agent of another system, which Redisson does not know. */
+    private static Agent of(String url) throws ReflectiveOperationException {
+        RedissonClient client = (RedissonClient) Class.forName("io.redlatch.Redlatch").getMethod("connect", String.class).invoke(null, url);
+        return new Agent(client, client);
     }
 
     /** Starts one command and answers when it has ended. Other commands go on meanwhile. */
@@ -61,14 +66,14 @@ public class Agent {
         try {
             run(command).whenComplete((value, failure) -> {
                 if (failure == null) {
-                    String ok = "\"ok\":" + (value instanceof String ? quoted(value.toString()) : value == null ? "true" : value.toString());
-                    answer(id, ok + (TAKING.contains(command.get("do")) && !Boolean.FALSE.equals(value) ? until(command) : ""));
+                    String ok = "\"ok\":" + (value instanceof String ? Lines.quoted(value.toString()) : value == null ? "true" : value.toString());
+                    Lines.answer(id, ok + (TAKING.contains(command.get("do")) && !Boolean.FALSE.equals(value) ? until(command) : ""));
                 } else {
-                    fail(id, failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure);
+                    Lines.fail(id, failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure);
                 }
             });
         } catch (RuntimeException e) {
-            fail(id, e);
+            Lines.fail(id, e);
         }
     }
 
@@ -243,35 +248,5 @@ public class Agent {
             case "latch": return got(command.get("getter").split("\\."), command.get("name"));
             default: return lock(command);
         }
-    }
-
-    private static void fail(String id, Throwable failure) {
-        answer(id, "\"error\":" + quoted(failure.getClass().getSimpleName()) + ",\"message\":" + quoted(String.valueOf(failure.getMessage())));
-    }
-
-    private static synchronized void answer(String id, String rest) {
-        System.out.println("{\"id\":" + id + "," + rest + "}");
-        System.out.flush();
-    }
-
-    private static Map<String, String> fields(String line) {
-        Map<String, String> fields = new HashMap<>();
-        Matcher field = FIELD.matcher(line);
-        while (field.find()) {
-            String word = field.group(2);
-            String value = word == null ? field.group(3) : word.replaceAll("\\\\(.)", "$1");
-            if (value != null) {
-                fields.put(field.group(1), value);
-            }
-        }
-        return fields;
-    }
-
-    private static String quoted(String text) {
-        StringBuilder out = new StringBuilder("\"");
-        for (char c : text.toCharArray()) {
-            out.append(c == '"' || c == '\\' ? "\\" + c : c < ' ' ? " " : String.valueOf(c));
-        }
-        return out.append('"').toString();
     }
 }

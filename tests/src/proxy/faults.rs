@@ -19,6 +19,7 @@ struct Now {
     delay: Duration,
     traps: Vec<Trap>,
     toll: Option<Toll>,
+    rewritten: Option<[Vec<u8>; 2]>,
     kept: Option<(Arc<Connection>, Vec<u8>)>,
     struck: usize,
     replies: Replies,
@@ -97,6 +98,11 @@ impl Faults {
         self.now().toll = Some(Toll { fate, text: text.into(), every, seen: 0 });
     }
 
+    pub fn rewrite(&self, text: &str, other: &str) {
+        assert_eq!(text.len(), other.len(), "no length may change");
+        self.now().rewritten = Some([text.into(), other.into()]);
+    }
+
     pub fn disarm(&self) {
         let mut now = self.now();
         now.traps.clear();
@@ -157,6 +163,14 @@ impl Faults {
                 return Ok(());
             }
         }
+        let rewritten;
+        let packet = match &now.rewritten {
+            Some([text, other]) if direction == Direction::ToServer => {
+                rewritten = replaced(packet, text, other);
+                &rewritten
+            }
+            _ => packet,
+        };
         let others;
         let packet = match connection.fate() {
             Some(Fate::Other(said)) if direction == Direction::ToClient => {
@@ -250,6 +264,17 @@ fn contains(packet: &[u8], text: &[u8]) -> bool {
     text.is_empty() || packet.windows(text.len()).any(|window| window == text)
 }
 
+/// The packet with `other` in place of each `text`, which is as long.
+fn replaced(packet: &[u8], text: &[u8], other: &[u8]) -> Vec<u8> {
+    let mut packet = packet.to_vec();
+    for at in 0..=packet.len().saturating_sub(text.len()) {
+        if packet[at..].starts_with(text) {
+            packet[at..at + other.len()].copy_from_slice(other);
+        }
+    }
+    packet
+}
+
 /// The number of replies in a packet. No server leaves a reply out, so that a later one would answer another call.
 fn count_replies(packet: &[u8]) -> usize {
     let mut left = packet;
@@ -268,6 +293,13 @@ mod tests {
             [("+OK\r\n", 1), ("+OK\r\n*2\r\n:1\r\n:7\r\n", 2), ("-ERR no\r\n:1\r\n>1\r\n+message\r\n$2\r\nab\r\n", 3)]
         {
             assert_eq!(count_replies(packet.as_bytes()), count, "{packet:?}");
+        }
+    }
+
+    #[test]
+    fn each_occurrence_of_a_text_is_replaced() {
+        for (packet, expected) in [("", ""), ("ab", "ab"), ("abc", "xyz"), ("abcaabcd", "xyzaxyzd")] {
+            assert_eq!(replaced(packet.as_bytes(), b"abc", b"xyz"), expected.as_bytes());
         }
     }
 }

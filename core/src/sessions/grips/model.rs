@@ -41,6 +41,10 @@ impl Wish for Want {
     fn seat(&self) -> Option<&Arc<Seat>> {
         self.seat.as_ref()
     }
+
+    fn is_alone(&self) -> bool {
+        false
+    }
 }
 
 /// The world itself knows the waiter of an offer.
@@ -101,9 +105,9 @@ struct World {
 }
 
 impl World {
-    fn new(turn: Duration) -> Self {
+    fn new(turn: Duration, stands_at_once: bool) -> Self {
         let client = |_| Client {
-            grips: Grips::new(turn),
+            grips: Grips::new(turn).standing_at_once(stands_at_once),
             call: None,
             looks: false,
             is_awake: false,
@@ -344,7 +348,7 @@ impl World {
             Call::Fence { count, .. } => {
                 let first = self.tokens + 1;
                 self.tokens += count;
-                client.grips.fenced(&key, first, count);
+                client.grips.fenced(&key, first..first + count);
             }
         }
     }
@@ -403,8 +407,8 @@ impl World {
 }
 
 /// `is_still`: no time passes meanwhile, as if all threads ran at once.
-fn play(turn: u64, is_still: bool, steps: &[(u8, u8, u8)]) {
-    let mut world = World::new(Duration::from_millis(turn));
+fn play(turn: u64, stands_at_once: bool, is_still: bool, steps: &[(u8, u8, u8)]) {
+    let mut world = World::new(Duration::from_millis(turn), stands_at_once);
     for &(step, pick, more) in steps {
         let at = usize::from(pick) % CLIENTS;
         match step % 21 {
@@ -436,14 +440,23 @@ proptest! {
         is_still in any::<bool>(),
         steps in prop::collection::vec(any::<(u8, u8, u8)>(), 1..150),
     ) {
-        play(turn, is_still, &steps);
+        play(turn, false, is_still, &steps);
+    }
+
+    #[test]
+    fn waiters_that_stand_in_the_servers_queue_at_once_are_served_as_well(
+        turn in prop::sample::select(&[0u64, 2, 20][..]),
+        is_still in any::<bool>(),
+        steps in prop::collection::vec(any::<(u8, u8, u8)>(), 1..150),
+    ) {
+        play(turn, true, is_still, &steps);
     }
 }
 
 /// The time of a turn is the bound of a chain inside one process.
 #[test]
 fn after_its_turn_a_client_gives_the_grip_back_even_if_its_own_owners_wait() {
-    let mut world = World::new(Duration::from_millis(2));
+    let mut world = World::new(Duration::from_millis(2), false);
     for owner in 0..200 {
         world.join(0, owner, false, None, false, false);
     }
@@ -466,7 +479,7 @@ fn after_its_turn_a_client_gives_the_grip_back_even_if_its_own_owners_wait() {
 /// Waking a thread takes longer than many short holds.
 #[test]
 fn a_running_thread_goes_before_an_heir_that_sleeps_four_times_and_after_one_that_has_come() {
-    let mut world = World::new(Duration::from_secs(1));
+    let mut world = World::new(Duration::from_secs(1), false);
     let mut barged = 0;
     // A busy machine may make a short hold a long one.
     for _ in 0..100 {
@@ -493,7 +506,7 @@ fn a_running_thread_goes_before_an_heir_that_sleeps_four_times_and_after_one_tha
 /// R3: the place in the server's queue is the line's.
 #[test]
 fn a_head_that_gives_up_leaves_the_place_in_the_servers_queue_to_the_next() {
-    let mut world = World::new(Duration::from_millis(2));
+    let mut world = World::new(Duration::from_millis(2), false);
     world.stranger();
     for owner in 0..2 {
         world.join(0, owner, false, None, false, false);
@@ -514,7 +527,7 @@ fn a_head_that_gives_up_leaves_the_place_in_the_servers_queue_to_the_next() {
 /// A caller may try again before the task has taken its next step.
 #[test]
 fn each_try_without_a_wait_asks_the_server_and_does_not_stand_in_its_queue() {
-    let mut world = World::new(Duration::from_millis(2));
+    let mut world = World::new(Duration::from_millis(2), false);
     world.stranger();
     for owner in 0..2 {
         world.join(0, owner, true, None, false, false);

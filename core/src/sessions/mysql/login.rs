@@ -101,7 +101,7 @@ pub async fn log_in(
             ));
         }
         Some((connector, name)) => {
-            use crate::sessions::mysql::wire::Stream;
+            use crate::sessions::stream::Stream;
             let mut wire = wire;
             own |= TLS;
             number += 1;

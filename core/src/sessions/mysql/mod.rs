@@ -14,7 +14,7 @@ use crate::base::tasks::{self, Work, boxed};
 use crate::config::Config;
 use crate::engine::traits::{PLAIN, Traits};
 use crate::request::error::{Error, LostReason, Result};
-use crate::sessions::driver::{Bond, Driver, Evicted, Gone, Grip, Hear, Key, News, Seen, Took};
+use crate::sessions::driver::{Bond, Driver, Evicted, Evictees, Gone, Grip, Hear, Key, News, Range, Seen, Took};
 use crate::sessions::mysql::connection::{Connection, Failure, Row};
 use crate::sessions::mysql::names::{Flavour, literal};
 
@@ -228,7 +228,7 @@ impl Shared {
             on.stop();
             return Err(Failure::Ended(self.pooled()));
         }
-        self.tell(News::Answered { bond: on.bond, sent });
+        self.tell(News::Answered { bond: on.bond, sent, from: sent });
         Ok((row, sent))
     }
 
@@ -380,7 +380,7 @@ impl Shared {
         }
     }
 
-    async fn fence(self: Arc<Self>, grip: Grip, count: i64) -> Result<i64> {
+    async fn fence(self: Arc<Self>, grip: Grip, count: i64) -> Result<Range> {
         let key = &grip.key;
         let what = || format!("the fencing token of `{key}`");
         let lost = || Error::unavailable(self.server(), "has ended the session", false);
@@ -393,7 +393,7 @@ impl Shared {
         let limit = self.limit(&on);
         // The answer itself has the number: another statement of this connection may come before the next one.
         match on.ask(draw, limit).await {
-            Ok((row, _)) => i64::try_from(row.made).map(|last| last - count + 1).map_err(|_| lost()),
+            Ok((row, _)) => i64::try_from(row.made).map(|last| last - count + 1..last + 1).map_err(|_| lost()),
             Err(Failure::Refused(refusal)) if refusal.code == NO_SUCH_TABLE || refusal.code == NO_DATABASE => {
                 Err(self.no_fences(key, refusal.code))
             }
@@ -418,7 +418,8 @@ impl Shared {
         let what = format!("`{key}`");
         let used = format!("IS_USED_LOCK({})", literal(&key));
         let (row, _) = self.ask(&on, &used, limit).await.map_err(|failure| self.error(&what, failure))?;
-        let mut seen = Seen { is_taken: row.number(1).is_some(), token: 0 };
+        let is_taken = row.number(1).is_some();
+        let mut seen = Seen { is_taken, is_busy: is_taken, token: 0 };
         if fenced {
             let tokens = format!("(SELECT token FROM {FENCES} WHERE name = {})", literal(&key));
             match self.ask(&on, &tokens, limit).await {
@@ -432,7 +433,7 @@ impl Shared {
         Ok(seen)
     }
 
-    async fn evict(self: Arc<Self>, key: Key) -> Result<Evicted> {
+    async fn evict(self: Arc<Self>, key: Key, evictees: Evictees) -> Result<Evicted> {
         let on = self.carrier().await?;
         let what = format!("to take `{key}` from its holder");
         let limit = self.limit(&on);
@@ -441,10 +442,16 @@ impl Shared {
             Ok((row, _)) => Ok(row.number(1)),
             Err(failure) => Err(self.error(&what, failure)),
         };
-        let Some(holder_id) = holder(self.ask(&on, &used, limit).await)? else { return Ok(Evicted::Free) };
+        let found = holder(self.ask(&on, &used, limit).await)?;
+        let before = evictees.get().and_then(|evictees| evictees.first());
+        if before.is_some() && before != found.map(|id| id.to_string()).as_ref() {
+            return Ok(Evicted::Yes);
+        }
+        let Some(holder_id) = found else { return Ok(Evicted::Free) };
         if self.pool().connections.iter().any(|own| own.id as i64 == holder_id) {
             return Ok(Evicted::Own);
         }
+        evictees.get_or_init(|| vec![holder_id.to_string()]);
         match on.ask(format!("KILL {holder_id}"), limit).await {
             Ok(_) => {}
             Err(Failure::Refused(refusal)) if refusal.code == NO_SUCH_THREAD => return Ok(Evicted::Free),
@@ -510,7 +517,7 @@ impl Driver for Mysql {
         let _ = self.0.hear.set(hear);
     }
 
-    fn key(&self, name: &str) -> Option<Key> {
+    fn key(&self, _: &Traits, name: &str, _: i64) -> Option<Key> {
         Some(self.0.flavour.get()?.key(name))
     }
 
@@ -561,7 +568,7 @@ impl Driver for Mysql {
         boxed(self.0.clone().let_go(grip.clone(), again))
     }
 
-    fn fence(&self, grip: &Grip, count: i64) -> Work<Result<i64>> {
+    fn fence(&self, grip: &Grip, count: i64) -> Work<Result<Range>> {
         boxed(self.0.clone().fence(grip.clone(), count))
     }
 
@@ -580,8 +587,8 @@ impl Driver for Mysql {
         boxed(self.0.clone().look(key.clone(), fenced))
     }
 
-    fn evict(&self, key: &Key) -> Work<Result<Evicted>> {
-        boxed(self.0.clone().evict(key.clone()))
+    fn evict(&self, key: &Key, evictees: Evictees) -> Work<Result<Evicted>> {
+        boxed(self.0.clone().evict(key.clone(), evictees))
     }
 
     fn ping(&self) -> Work<Result<()>> {

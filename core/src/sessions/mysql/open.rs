@@ -15,8 +15,9 @@ use crate::sessions::driver::{Bond, News};
 use crate::sessions::mysql::connection::Connection;
 use crate::sessions::mysql::login::{self, Failed};
 use crate::sessions::mysql::names::{Flavour, literal};
-use crate::sessions::mysql::wire::{Answer, Refusal, Rows, Stream, Wire};
+use crate::sessions::mysql::wire::{Answer, Refusal, Rows, Wire};
 use crate::sessions::mysql::{ENDING, NO_RIGHT_TO_KILL, NO_SUCH_THREAD, Shared};
+use crate::sessions::stream::Stream;
 
 /// The server has no room for one more connection, or begins to end.
 const FOR_NOW: [u16; 4] = [1040, 1203, 1226, 1053];
@@ -36,7 +37,7 @@ pub async fn open(
         .map_err(|_| late())?
         .map_err(|failed| error(shared, failed))?;
     let connection = Connection::start(shared, wire, bond, id, tag, reserved);
-    shared.tell(News::Opened { bond, sent });
+    shared.tell(News::Opened { bond, sent, lease: shared.config.watchdog });
     Ok(connection)
 }
 

@@ -1,21 +1,12 @@
 //! The packets of the server's protocol, over a plain socket or TLS. A connection reads even while it asks nothing: so the
 //! client hears at once that its session has ended.
 
-use std::future::poll_fn;
 use std::io::{Error, ErrorKind, Result};
-use std::pin::Pin;
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
+use crate::sessions::stream::Stream;
 
 /// The longest packet that a server may send: no answer is nearly as long.
 const LONGEST: usize = 1 << 20;
-
-pub enum Stream {
-    Plain(TcpStream),
-    #[cfg(feature = "__tls")]
-    Secured(Box<tokio_rustls::client::TlsStream<TcpStream>>),
-}
 
 pub struct Wire {
     stream: Stream,
@@ -41,7 +32,7 @@ impl Wire {
     }
 
     pub fn is_secured(&self) -> bool {
-        !matches!(self.stream, Stream::Plain(_))
+        self.stream.is_secured()
     }
 
     /// Waits for the next packet. Dropping the future loses nothing.
@@ -61,25 +52,12 @@ impl Wire {
                 }
             }
             let mut bytes = [0; 4096];
-            let count = self.read_some(&mut bytes).await?;
+            let count = self.stream.read_some(&mut bytes).await?;
             if count == 0 {
                 return Err(Error::new(ErrorKind::UnexpectedEof, "the server has closed the connection"));
             }
             self.read.extend_from_slice(&bytes[..count]);
         }
-    }
-
-    async fn read_some(&mut self, bytes: &mut [u8]) -> Result<usize> {
-        poll_fn(|cx| {
-            let mut buffer = ReadBuf::new(bytes);
-            let polled = match &mut self.stream {
-                Stream::Plain(tcp) => Pin::new(tcp).poll_read(cx, &mut buffer),
-                #[cfg(feature = "__tls")]
-                Stream::Secured(tls) => Pin::new(tls).poll_read(cx, &mut buffer),
-            };
-            polled.map_ok(|()| buffer.filled().len())
-        })
-        .await
     }
 
     /// Sends one packet.
@@ -90,25 +68,7 @@ impl Wire {
         let mut bytes = Vec::with_capacity(4 + content.len());
         bytes.extend_from_slice(&[length[0], length[1], length[2], number]);
         bytes.extend_from_slice(content);
-        let mut left = &bytes[..];
-        while !left.is_empty() {
-            let count = poll_fn(|cx| match &mut self.stream {
-                Stream::Plain(tcp) => Pin::new(tcp).poll_write(cx, left),
-                #[cfg(feature = "__tls")]
-                Stream::Secured(tls) => Pin::new(tls).poll_write(cx, left),
-            })
-            .await?;
-            if count == 0 {
-                return Err(ErrorKind::WriteZero.into());
-            }
-            left = &left[count..];
-        }
-        poll_fn(|cx| match &mut self.stream {
-            Stream::Plain(tcp) => Pin::new(tcp).poll_flush(cx),
-            #[cfg(feature = "__tls")]
-            Stream::Secured(tls) => Pin::new(tls).poll_flush(cx),
-        })
-        .await
+        self.stream.send(&bytes).await
     }
 
     /// Sends a command: 3 is a statement, 1 the end.

@@ -15,7 +15,9 @@ public final class Redlatch {
      * <ul>
      * <li>{@code redis://user:password@host:6379/2}, {@code rediss://…} with TLS, {@code redis+cluster://a,b}, {@code redis+sentinel://a,b/master},
      * {@code redis+replicated://a,b}, {@code unix:///path};
-     * <li>{@code mariadb://user:password@host:3306/schema} or {@code mysql://…}; {@code mariadbs://…} and {@code mysqls://…} with TLS.
+     * <li>{@code mariadb://user:password@host:3306/schema} or {@code mysql://…}; {@code mariadbs://…} and {@code mysqls://…} with TLS;
+     * <li>{@code zookeeper://host1,host2,host3/chroot}, with a login of the scheme {@code digest} {@code zookeeper://user:password@…};
+     * {@code zookeepers://…} with TLS.
      * </ul>
      *
      * <p>Options stand behind a {@code ?}: {@code watchdog=10&response_timeout=1}. Times are in seconds. An option that is left out is as in Python
@@ -23,9 +25,11 @@ public final class Redlatch {
      * of a faster multi lock are named as {@link org.redisson.codec.Kryo5Codec} names them.
      *
      * <p>The factories of the client that its server has no locks for throw {@link UnsupportedOperationException}, with the kinds that it has:
-     * MySQL and MariaDB have {@code getLock}, {@code getNonReentrantLock} and {@code getFencedLock}; {@code getMultiLock(locks)} and
-     * {@code getRedLock} take locks of any clients. {@code getConfig} throws it for every URL. A lock of MySQL or MariaDB ends with its session:
-     * {@code shutdown} frees all locks of its client, whether {@link Options#releaseOnShutdown(RedissonClient)} was called or not.
+     * MySQL and MariaDB have {@code getLock}, {@code getNonReentrantLock} and {@code getFencedLock}; ZooKeeper also has {@code getFairLock},
+     * {@code getNonReentrantFairLock} and {@code getReadWriteLock}, and the number of the permits of {@code getPermitExpirableSemaphore}.
+     * {@code getMultiLock(locks)} and {@code getRedLock} take locks of any clients. {@code getConfig} throws it for every URL. A lock of these systems
+     * ends with its session: {@code shutdown} frees all locks of its client, whether {@link Options#releaseOnShutdown(RedissonClient)} was called or
+     * not.
      *
      * @throws RedisConnectionException if the server cannot be reached, does not answer, refuses the login, or cannot keep locks (a replica, a node of
      *         Galera); its cause says which

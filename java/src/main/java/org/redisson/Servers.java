@@ -22,7 +22,7 @@ import org.redisson.config.SingleServerConfig;
 
 /** The servers of a configuration, of any mode, in the words of the core. */
 final class Servers {
-    private static final Pattern SQL = Pattern.compile("(?i)(mysql|mariadb)s?://");
+    private static final Pattern OTHER_SYSTEM = Pattern.compile("(?i)(mysql|mariadb|zookeeper)s?://");
     private static final Pattern SOCKET = Pattern.compile("(.+\\+)?(unix|uds)://");
 
     /** The settings that every mode has. */
@@ -107,7 +107,7 @@ final class Servers {
      * Redisson's clients of that address. The path of a Unix socket is its place.
      */
     private static String place(String address) {
-        if (SQL.matcher(address).lookingAt()) {
+        if (OTHER_SYSTEM.matcher(address).lookingAt()) {
             throw new IllegalArgumentException("the address " + Shown.url(address)
                     + " is that of no Redis, and a Config is about Redis; call io.redlatch.Redlatch.connect with that URL");
         }

@@ -1,0 +1,316 @@
+//! Permits, as Curator's `InterProcessSemaphoreV2` has them: whoever wants one queues in `locks`, and the first there makes
+//! a node in `leases`, of which as many count as there are permits. Their number is in `permits`, as Curator's `SharedCount`
+//! writes it.
+
+use std::sync::{Arc, Mutex};
+
+use tokio::sync::Notify;
+
+use crate::request::error::{Error, Result};
+use crate::request::{Answer, Op};
+use crate::sessions::driver::{Bond, Key, Seen, Took};
+use crate::sessions::zookeeper::names::{self, Mode, Spot};
+use crate::sessions::zookeeper::places::Failed;
+use crate::sessions::zookeeper::session::{Failure, Session};
+use crate::sessions::zookeeper::wire::{self, Call, EPHEMERAL, PERSISTENT, Part, Parts, code};
+use crate::sessions::zookeeper::{Node, Shared};
+
+/// The most permits: their number has four bytes.
+const MOST: i64 = i32::MAX as i64;
+
+/// The paths of a semaphore.
+struct Paths<'a>(&'a str);
+
+impl Paths<'_> {
+    /// The queue of those that want a permit.
+    fn locks(&self) -> Spot {
+        Spot { path: format!("{}/locks", self.0), mode: Mode::Mutex, owner: 0 }
+    }
+
+    fn leases(&self) -> Spot {
+        Spot { path: format!("{}/leases", self.0), mode: Mode::Permit, owner: 0 }
+    }
+
+    fn permits(&self) -> String {
+        format!("{}/permits", self.0)
+    }
+}
+
+/// The number of permits, and the version of its node; none: there is no such node.
+struct Count {
+    permits: i64,
+    version: Option<i32>,
+}
+
+impl Shared {
+    /// The queue in which a waiter of this spot stands.
+    pub fn queue_of(&self, spot: &Spot) -> Spot {
+        match spot.mode {
+            Mode::Permit => Paths(&spot.path).locks(),
+            _ => spot.clone(),
+        }
+    }
+
+    fn counted(&self, came: std::result::Result<Vec<u8>, Failure>) -> std::result::Result<Count, Failure> {
+        match came {
+            Ok(content) => {
+                let mut parts = Parts(&content);
+                let read = |parts: &mut Parts| {
+                    let data = parts.bytes()?;
+                    let stat = parts.stat()?;
+                    Ok((Parts(data).int().unwrap_or_default(), stat.version))
+                };
+                let (permits, version) = read(&mut parts).map_err(|error| Failure::Late(self.words(error)))?;
+                Ok(Count { permits: permits.into(), version: Some(version) })
+            }
+            Err(Failure::Refused(code::NO_NODE)) => Ok(Count { permits: 0, version: None }),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    async fn count(&self, session: &Session, paths: &Paths<'_>) -> std::result::Result<Count, Failure> {
+        let came = self.ask(session, Call::data(&paths.permits(), false), self.limit()).await;
+        self.counted(came.map(|reply| reply.content))
+    }
+
+    /// Takes a permit if one is left. Its node stands behind those of all who have one or are about to: so it needs no place in
+    /// the queue.
+    pub async fn take_permit(self: Arc<Self>, session: Arc<Session>, key: Key, spot: &Spot) -> Took {
+        let paths = Paths(&spot.path);
+        let (node, children) = match self.make(&session, &paths.leases()).await {
+            Ok(made) => made,
+            Err(Failed::Clean(error) | Failed::Kept(error)) => return Took::Failed(error),
+        };
+        let sent = children.sent;
+        let count = match self.count(&session, &paths).await {
+            Ok(count) => count,
+            Err(failure) => {
+                self.remove_soon(&session, node);
+                return Took::Failed(self.error(&format!("a permit of `{}`", spot.path), failure));
+            }
+        };
+        match names::before(&children.names(), node.name()) {
+            Some(before) if (before as i64) < count.permits => self.granted(&session, &key, node),
+            _ => {
+                let _ = self.remove(&session, &node.path).await;
+                Took::Busy { sent }
+            }
+        }
+    }
+
+    /// Waits for a permit at the head of the queue, by a node of ours in it.
+    pub async fn wait_for_permit(
+        self: &Arc<Self>,
+        session: &Arc<Session>,
+        key: &Key,
+        spot: &Spot,
+        head: Node,
+        left: &Notify,
+    ) -> Took {
+        let paths = Paths(&spot.path);
+        let what = format!("a permit of `{}`", spot.path);
+        let lease = match self.make(session, &paths.leases()).await {
+            Ok((lease, _)) => lease,
+            Err(Failed::Clean(error) | Failed::Kept(error)) => {
+                self.remove_soon(session, head);
+                return Took::Failed(error);
+            }
+        };
+        let failed = |failure| {
+            self.remove_soon(session, lease.clone());
+            self.remove_soon(session, head.clone());
+            Took::Failed(self.error(&what, failure))
+        };
+        loop {
+            // The node of their number may be made later.
+            let (_asked, made) = session.begin_listing(&spot.path);
+            let (listed, came_or_went) = session.begin_listing(&paths.leases().path);
+            let (counted, set) = session.begin_watching(&paths.permits());
+            let children = match self.listed(session.answer(listed, self.limit()).await) {
+                Ok(children) => children,
+                Err(Failure::Unknown) => continue,
+                Err(failure) => return failed(failure),
+            };
+            let sent = children.sent;
+            let counted = session.answer(counted, self.limit()).await.map(|reply| reply.content);
+            let count = match self.counted(counted) {
+                Ok(count) => count,
+                Err(Failure::Unknown) => continue,
+                Err(failure) => return failed(failure),
+            };
+            let Some(before) = names::before(&children.names(), lease.name()) else {
+                // Another client has deleted it.
+                self.remove_soon(session, head);
+                return Took::NoRoom;
+            };
+            if (before as i64) < count.permits {
+                self.remove_soon(session, head.clone());
+                return match self.check(session, std::slice::from_ref(&lease.path), self.limit()).await {
+                    Ok(_) => self.granted(session, key, lease),
+                    // Another client has deleted it.
+                    Err(Failure::Refused(code::NO_NODE)) => Took::NoRoom,
+                    Err(failure) => failed(failure),
+                };
+            }
+            let has_number = count.version.is_some();
+            tokio::select! {
+                biased;
+                () = left.notified() => {
+                    let _ = self.remove(session, &lease.path).await;
+                    let _ = self.remove(session, &head.path).await;
+                    return Took::Busy { sent };
+                }
+                _ = came_or_went => {}
+                _ = set, if has_number => {}
+                _ = made, if !has_number => {}
+                error = session.down(self.limit()) => return failed(Failure::Late(error)),
+            }
+        }
+    }
+
+    pub async fn look_at_permits(&self, session: &Session, spot: &Spot) -> std::result::Result<Seen, Failure> {
+        let paths = Paths(&spot.path);
+        let waiting = self.children(session, &paths.locks().path, self.limit()).await?;
+        let out = self.out(session, &paths).await?;
+        let count = self.count(session, &paths).await?;
+        Ok(Seen { is_taken: out > 0, is_busy: out >= count.permits || !waiting.names.is_empty(), token: 0 })
+    }
+
+    /// Counts the permits: those that are left, and those that are out.
+    pub async fn count_permits(self: Arc<Self>, path: String) -> Result<Answer> {
+        let session = self.session().await?;
+        let paths = Paths(&path);
+        let error = |failure| self.error(&format!("the permits of `{path}`"), failure);
+        let count = self.count(&session, &paths).await.map_err(error)?;
+        let out = self.out(&session, &paths).await.map_err(error)?;
+        let end = if count.version.is_some() { -1 } else { -2 };
+        Ok(Answer { items: vec![end, out], ..Answer::done((count.permits - out).max(0)) })
+    }
+
+    async fn out(&self, session: &Session, paths: &Paths<'_>) -> std::result::Result<i64, Failure> {
+        Ok(self.children(session, &paths.leases().path, self.limit()).await?.names.len() as i64)
+    }
+
+    /// Sets the number of permits, or goes on with a call that has not found out whether it did.
+    pub async fn set_permits(self: Arc<Self>, change: Arc<SetPermits>) -> Result<Answer> {
+        let session = self.session().await?;
+        let paths = Paths(&change.path);
+        let error = |failure| self.error(&format!("the permits of `{}`", change.path), failure);
+        loop {
+            match change.state() {
+                State::Set { .. } if change.op == Op::TrySet => return Ok(Answer::done(1)),
+                State::Set { permits } => {
+                    let out = self.out(&session, &paths).await.map_err(error)?;
+                    return Ok(Answer::done((permits - out).max(0)));
+                }
+                State::Sent { bond, .. } if bond != session.bond => return Err(self.unknown(&change)),
+                State::Sent { permits, .. } => {
+                    let came = match self.catch_up(&session, self.limit()).await {
+                        Ok(()) => self.ask(&session, Call::exists(&change.mark), self.limit()).await,
+                        Err(failure) => Err(failure),
+                    };
+                    match came {
+                        Ok(_) => self.set(&session, &change, permits),
+                        Err(Failure::Refused(code::NO_NODE)) => change.is(State::Begun),
+                        Err(Failure::Over) => return Err(self.unknown(&change)),
+                        Err(failure) => return Err(error(failure)),
+                    }
+                    continue;
+                }
+                State::Begun => {}
+            }
+            let count = self.count(&session, &paths).await.map_err(error)?;
+            let wanted = match change.op {
+                Op::TrySet if count.version.is_some() => return Ok(Answer::done(0)),
+                Op::Add => count.permits + change.number,
+                _ => change.number,
+            };
+            let permits = wanted.clamp(0, MOST);
+            let data = (permits as i32).to_be_bytes();
+            let set = match count.version {
+                Some(version) => Call::write(&paths.permits(), &data, version),
+                None => Call::create(&paths.permits(), &data, PERSISTENT),
+            };
+            let mark = Call::create(&change.mark, self.data().as_bytes(), EPHEMERAL);
+            change.is(State::Sent { bond: session.bond, permits });
+            let refused = match session.ask(Call::multi(&[set, mark]), self.limit()).await {
+                Ok(reply) => {
+                    let parts = wire::outcomes(&reply.content).map_err(|error| self.words(error))?;
+                    parts.into_iter().find_map(|part| match part {
+                        Part::Failed(number) => Some(number),
+                        Part::Created(_) | Part::Done => None,
+                    })
+                }
+                Err(Failure::Refused(number)) => Some(number),
+                Err(Failure::Unknown) => continue,
+                Err(Failure::Over) => return Err(self.unknown(&change)),
+                Err(failure) => return Err(error(failure)),
+            };
+            match refused {
+                None => {
+                    self.set(&session, &change, permits);
+                    continue;
+                }
+                // Another client was faster.
+                Some(code::BAD_VERSION | code::NODE_EXISTS) => {}
+                Some(code::NO_NODE) => {
+                    self.make_parents(&session, &change.path, self.limit()).await.map_err(error)?;
+                }
+                Some(number) => return Err(error(Failure::Refused(number))),
+            }
+            change.is(State::Begun);
+        }
+    }
+
+    fn unknown(&self, change: &SetPermits) -> Error {
+        let cause = format!(
+            "has ended the session in which the permits of `{}` were to be set, and may have set them before; look at their number",
+            change.path
+        );
+        Error::unavailable(self.server(), cause, false)
+    }
+
+    fn set(self: &Arc<Self>, session: &Arc<Session>, change: &SetPermits, permits: i64) {
+        change.is(State::Set { permits });
+        self.remove_soon(session, Node::new(session.bond, change.mark.clone()));
+    }
+}
+
+/// A call that sets the number of permits. Its transaction also makes a node of its own, so a client that has lost the answer
+/// finds out whether it was carried out.
+pub struct SetPermits {
+    op: Op,
+    path: String,
+    number: i64,
+    mark: String,
+    state: Mutex<State>,
+}
+
+#[derive(Clone, Copy)]
+enum State {
+    /// The server has not been asked, or it has refused.
+    Begun,
+    Sent {
+        bond: Bond,
+        permits: i64,
+    },
+    Set {
+        permits: i64,
+    },
+}
+
+impl SetPermits {
+    /// `id`: a text that no other node has.
+    pub fn new(op: Op, path: String, number: i64, id: &str) -> Self {
+        let mark = format!("{path}/set-{id}");
+        SetPermits { op, path, number, mark, state: Mutex::new(State::Begun) }
+    }
+
+    fn state(&self) -> State {
+        *self.state.lock().expect("nothing panics while it is held")
+    }
+
+    fn is(&self, state: State) {
+        *self.state.lock().expect("nothing panics while it is held") = state;
+    }
+}

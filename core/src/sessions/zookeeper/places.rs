@@ -1,0 +1,757 @@
+//! The calls about a lock: a place in its queue of nodes, and the end of that.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::sync::oneshot;
+use tokio::time::sleep;
+
+use crate::base::clock::Instant;
+use crate::base::tasks;
+use crate::request::error::{Error, Result};
+use crate::sessions::driver::{Bond, Evicted, Evictees, Gone, Grip, Key, News, Range, Seen, Took};
+use crate::sessions::zookeeper::names::{self, Contender, Mode, Spot, Wants};
+use crate::sessions::zookeeper::session::{Came, Failure, Session, ended};
+use crate::sessions::zookeeper::wire::{self, Call, EPHEMERAL, EPHEMERAL_SEQUENTIAL, Part, Parts, Stat, code};
+use crate::sessions::zookeeper::{Node, Shared};
+
+/// The limit of a call that goes on until the session is over.
+const ALWAYS: Duration = Duration::from_secs(86_400 * 365);
+/// The most bytes of checks in one request: a server takes a megabyte.
+const CHECKS: usize = 200_000;
+/// The pause before a refused sign of life is repeated.
+const REFUSED: Duration = Duration::from_millis(50);
+
+/// The reason why a call about a lock has no outcome.
+pub enum Failed {
+    /// It is certain that the call has left nothing, or what it may have left is being removed.
+    Clean(Error),
+    /// The place in the queue is still the client's.
+    Kept(Error),
+}
+
+/// A node of ours in its queue.
+struct Queued {
+    node: Node,
+    /// The path of the node that it waits for.
+    waits_for: Option<String>,
+    /// The sending of the question.
+    sent: Instant,
+}
+
+impl Shared {
+    pub fn limit(&self) -> Duration {
+        self.config.response_timeout
+    }
+
+    pub fn words(&self, error: std::io::Error) -> Error {
+        Error::unavailable(self.server(), format!("answers what no ZooKeeper does ({error})"), false)
+    }
+
+    /// The error of a call about `what`.
+    pub fn error(&self, what: &str, failure: Failure) -> Error {
+        match failure {
+            Failure::Refused(number) => self.refused(what, number),
+            Failure::Unknown => Error::unavailable(self.server(), "has broken the connection", false),
+            Failure::Late(Error::Unavailable { cause, timeout, .. }) => {
+                Error::unavailable(self.server(), cause, timeout)
+            }
+            Failure::Late(error) => error,
+            Failure::Over => ended(self.server()),
+        }
+    }
+
+    /// Asks again when the connection breaks: only for calls that may be carried out twice.
+    pub async fn ask(&self, session: &Session, call: Call, limit: Duration) -> Came {
+        let end = Instant::now() + limit;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            match session.ask(call.clone(), left).await {
+                Err(Failure::Unknown) => {}
+                came => return came,
+            }
+        }
+    }
+
+    /// The children of a path; none if there is no such node.
+    pub async fn children(
+        &self,
+        session: &Session,
+        path: &str,
+        limit: Duration,
+    ) -> std::result::Result<Children, Failure> {
+        let came = self.ask(session, Call::children(path, false), limit).await;
+        self.listed(came)
+    }
+
+    /// Waits for all that the session has asked for before. A server to which the client has come may not know of the last of
+    /// it yet; a transaction is behind that.
+    pub async fn catch_up(&self, session: &Session, limit: Duration) -> std::result::Result<(), Failure> {
+        match self.ask(session, Call::multi(&[Call::check("/")]), limit).await {
+            Ok(_) | Err(Failure::Refused(_)) => Ok(()),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    pub fn listed(&self, came: Came) -> std::result::Result<Children, Failure> {
+        match came {
+            Ok(reply) => match Parts(&reply.content).texts() {
+                Ok(names) => Ok(Children { names: names.into_iter().map(str::to_owned).collect(), sent: reply.sent }),
+                Err(error) => Err(Failure::Late(self.words(error))),
+            },
+            Err(Failure::Refused(code::NO_NODE)) => Ok(Children { names: Vec::new(), sent: Instant::now() }),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Makes the parents of a lock's nodes: containers, which the server removes some time after their last child.
+    pub async fn make_parents(
+        &self,
+        session: &Session,
+        path: &str,
+        limit: Duration,
+    ) -> std::result::Result<(), Failure> {
+        let chroot = self.config.servers.chroot();
+        let mut missing = vec![path.to_owned()];
+        let mut has_containers = true;
+        while let Some(path) = missing.last().cloned() {
+            let is_ours = path.len() > chroot.len();
+            let call = Call::create_parent(&path, is_ours && has_containers);
+            match self.ask(session, call, limit).await {
+                Ok(_) | Err(Failure::Refused(code::NODE_EXISTS)) => drop(missing.pop()),
+                Err(Failure::Refused(code::UNIMPLEMENTED)) if has_containers => has_containers = false,
+                Err(Failure::Refused(code::NO_NODE)) => match path.rsplit_once('/') {
+                    Some((parent, _)) if !parent.is_empty() => missing.push(parent.to_owned()),
+                    _ => return Err(Failure::Refused(code::NO_NODE)),
+                },
+                Err(failure) => return Err(failure),
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes a node, however often the connection breaks meanwhile. `Err`: the session is over, and the node with it.
+    pub async fn remove(&self, session: &Session, path: &str) -> std::result::Result<(), Failure> {
+        loop {
+            match session.ask(Call::delete(path), ALWAYS).await {
+                Ok(_) | Err(Failure::Refused(code::NO_NODE)) => return Ok(()),
+                Err(Failure::Unknown | Failure::Late(_)) => {}
+                Err(Failure::Refused(number)) => {
+                    tracing::warn!(target: "redlatch::server", path, reason = %code::name(number), "the server does not delete a node");
+                    return Err(Failure::Refused(number));
+                }
+                Err(failure) => return Err(failure),
+            }
+        }
+    }
+
+    /// Removes a node of ours in the background.
+    pub fn remove_soon(self: &Arc<Self>, session: &Arc<Session>, node: Node) {
+        let (shared, session) = (self.clone(), session.clone());
+        drop(tasks::spawn(async move { drop(shared.remove(&session, &node.path).await) }));
+    }
+
+    /// Removes what a call may have made of which no answer came.
+    fn sweep(self: &Arc<Self>, session: &Arc<Session>, parent: &str, stem: &str) {
+        let (shared, session) = (self.clone(), session.clone());
+        let (parent, stem) = (parent.to_owned(), stem.to_owned());
+        drop(tasks::spawn(async move {
+            if shared.catch_up(&session, ALWAYS).await.is_err() {
+                return;
+            }
+            let Ok(children) = shared.children(&session, &parent, ALWAYS).await else { return };
+            for name in children.names.iter().filter(|name| name.starts_with(&stem)) {
+                let _ = shared.remove(&session, &format!("{parent}/{name}")).await;
+            }
+        }));
+    }
+
+    /// Makes a node at the end of the queue, and lists the queue in the same round trip.
+    pub async fn make(
+        self: &Arc<Self>,
+        session: &Arc<Session>,
+        spot: &Spot,
+    ) -> std::result::Result<(Node, Children), Failed> {
+        let stem = names::stem(self.config.node_format, spot.mode, &self.id());
+        let path = format!("{}/{stem}", spot.path);
+        let create = Call::create(&path, self.data().as_bytes(), EPHEMERAL_SEQUENTIAL);
+        let mut under = self.under(spot, session.bond, &path);
+        let end = Instant::now() + self.limit();
+        let failed = |failure| Failed::Clean(self.error(&format!("to lock `{}`", spot.path), failure));
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            let made = session.begin(under.as_ref().unwrap_or(&create).clone());
+            let listed = session.begin(Call::children(&spot.path, false));
+            let name = match session.answer(made, left).await {
+                Ok(reply) if under.is_some() => match created(&reply.content) {
+                    Some(name) => name,
+                    // The writer's node is gone.
+                    None => {
+                        under = None;
+                        continue;
+                    }
+                },
+                Ok(reply) => {
+                    let name = Parts(&reply.content).text().map(str::to_owned);
+                    name.map_err(|error| Failed::Clean(self.words(error)))?
+                }
+                Err(Failure::Refused(code::NO_NODE)) => {
+                    self.make_parents(session, &spot.path, left).await.map_err(failed)?;
+                    continue;
+                }
+                Err(Failure::Unknown) => {
+                    let came = match self.catch_up(session, left).await {
+                        Ok(()) => self.children(session, &spot.path, left).await,
+                        Err(failure) => Err(failure),
+                    };
+                    let children = came.map_err(|failure| {
+                        self.sweep(session, &spot.path, &stem);
+                        failed(failure)
+                    })?;
+                    match children.names.iter().find(|name| name.starts_with(&stem)) {
+                        Some(name) => format!("{}/{name}", spot.path),
+                        None => continue,
+                    }
+                }
+                Err(failure) => {
+                    if let Failure::Late(_) = failure {
+                        self.sweep(session, &spot.path, &stem);
+                    }
+                    return Err(failed(failure));
+                }
+            };
+            let node = Node::new(session.bond, name);
+            if names::is_spent(node.name()) {
+                let _ = self.remove(session, &node.path).await;
+                return Err(Failed::Clean(spent(&spot.path)));
+            }
+            let children = match self.listed(session.answer(listed, left).await) {
+                Err(Failure::Unknown) => self.children(session, &spot.path, left).await,
+                listed => listed,
+            };
+            return match children {
+                Ok(children) => Ok((node, children)),
+                Err(failure) => {
+                    self.remove_soon(session, node);
+                    Err(failed(failure))
+                }
+            };
+        }
+    }
+
+    /// The call that has a writer read as well: its second node has the place of the first, and outlasts it there.
+    fn under(&self, spot: &Spot, bond: Bond, path: &str) -> Option<Call> {
+        if spot.mode != Mode::Read {
+            return None;
+        }
+        let writer = self.nodes().held.get(&spot.other(Mode::Write, spot.owner).key()).cloned()?;
+        let number = Contender::read(writer.name()).filter(|_| writer.bond == bond)?.number;
+        let create = Call::create(&format!("{path}{number:010}"), self.data().as_bytes(), EPHEMERAL);
+        Some(Call::multi(&[Call::check(&writer.path), create]))
+    }
+
+    /// Finds out what a node of ours waits for; makes it if there is none.
+    async fn queue(
+        self: &Arc<Self>,
+        session: &Arc<Session>,
+        spot: &Spot,
+        place: Option<Node>,
+    ) -> std::result::Result<Queued, (Failed, Option<Node>)> {
+        let mut place = place;
+        loop {
+            let (node, children) = match place.take() {
+                None => self.make(session, spot).await.map_err(|failed| (failed, None))?,
+                Some(node) => match self.children(session, &spot.path, self.limit()).await {
+                    Ok(children) => (node, children),
+                    Err(failure @ Failure::Over) => {
+                        return Err((Failed::Clean(self.error(&spot.path, failure)), None));
+                    }
+                    Err(failure) => return Err((Failed::Kept(self.error(&spot.path, failure)), Some(node))),
+                },
+            };
+            let names = children.names();
+            // Without a place it was deleted by another client: the next one is at the end of the queue.
+            if let Ok(obstacle) = names::obstacle(&Contender::all(&names), node.name()) {
+                let waits_for = obstacle.map(|obstacle| format!("{}/{}", spot.path, obstacle.name));
+                return Ok(Queued { waits_for, sent: children.sent, node });
+            }
+        }
+    }
+
+    /// The place in the queue that no call uses.
+    fn place(&self, key: &Key, bond: Bond) -> Option<Node> {
+        self.nodes().places.remove(key).filter(|place| place.bond == bond)
+    }
+
+    fn failed(&self, key: &Key, failed: Failed, node: Option<Node>) -> Took {
+        match failed {
+            Failed::Clean(error) => Took::Failed(error),
+            Failed::Kept(error) => {
+                if let Some(node) = node {
+                    self.nodes().places.insert(key.clone(), node);
+                }
+                Took::Failed(error)
+            }
+        }
+    }
+
+    /// Notes that a node of ours is first.
+    pub fn granted(&self, session: &Session, key: &Key, node: Node) -> Took {
+        session.watch_own(&node.path);
+        let mut nodes = self.nodes();
+        nodes.keys.insert(node.path.clone(), key.clone());
+        nodes.held.insert(key.clone(), node);
+        Took::Yes { bond: session.bond }
+    }
+
+    pub async fn take(self: Arc<Self>, key: Key) -> Took {
+        let session = match self.session().await {
+            Ok(session) => session,
+            Err(error) => return Took::Failed(error),
+        };
+        let spot = Spot::of(&key);
+        if spot.mode == Mode::Permit {
+            return self.take_permit(session, key, &spot).await;
+        }
+        let place = self.place(&key, session.bond);
+        let is_standing = place.is_some();
+        match self.queue(&session, &spot, place).await {
+            Ok(Queued { node, waits_for: None, .. }) if is_standing => self.first(&session, &key, &spot, node).await,
+            Ok(Queued { node, waits_for: None, .. }) => self.granted(&session, &key, node),
+            Ok(Queued { node, sent, .. }) => {
+                match is_standing {
+                    true => drop(self.nodes().places.insert(key, node)),
+                    false => drop(self.remove(&session, &node.path).await),
+                }
+                Took::Busy { sent }
+            }
+            Err((failed, node)) => self.failed(&key, failed, node),
+        }
+    }
+
+    /// `left`: noted among those that stand, so that a wait can end before it begins.
+    pub async fn stand(self: Arc<Self>, key: Key, left: Arc<Notify>) -> Took {
+        let took = self.wait(&key, &left).await;
+        self.nodes().standing.remove(&key);
+        took
+    }
+
+    /// Waits in the queue until the lock is the client's, or until its last waiter has `left`.
+    async fn wait(self: &Arc<Self>, key: &Key, left: &Notify) -> Took {
+        let session = tokio::select! {
+            biased;
+            session = self.session() => match session {
+                Ok(session) => session,
+                Err(error) => return Took::Failed(error),
+            },
+            () = left.notified() => return Took::NoRoom,
+        };
+        let spot = Spot::of(key);
+        let (node, has_waited) = match self.be_first(&session, key, &self.queue_of(&spot), left).await {
+            Ok(first) => first,
+            Err(took) => return took,
+        };
+        if spot.mode == Mode::Permit {
+            return self.wait_for_permit(&session, key, &spot, node, left).await;
+        }
+        if !has_waited {
+            return self.granted(&session, key, node);
+        }
+        self.first(&session, key, &spot, node).await
+    }
+
+    /// Takes the lock by a node that has stood in the queue, and is first. The question that told so says nothing of when: a sign of
+    /// life does, and it finds a node that is gone.
+    async fn first(&self, session: &Session, key: &Key, spot: &Spot, node: Node) -> Took {
+        match self.check(session, std::slice::from_ref(&node.path), self.limit()).await {
+            Ok(_) => self.granted(session, key, node),
+            Err(Failure::Refused(code::NO_NODE)) => Took::NoRoom,
+            Err(failure) => {
+                let failed = Failed::Kept(self.error(&format!("to lock `{}`", spot.path), failure));
+                self.failed(key, failed, Some(node))
+            }
+        }
+    }
+
+    /// Waits in a queue until a node of ours is first, and tells whether it has waited. `Err`: the outcome of a wait that has
+    /// ended before.
+    async fn be_first(
+        self: &Arc<Self>,
+        session: &Arc<Session>,
+        key: &Key,
+        spot: &Spot,
+        left: &Notify,
+    ) -> std::result::Result<(Node, bool), Took> {
+        let mut place = self.place(key, session.bond);
+        let mut has_waited = place.is_some();
+        loop {
+            let Queued { node, waits_for, sent } = match self.queue(session, spot, place.take()).await {
+                Ok(queued) => queued,
+                Err((failed, node)) => return Err(self.failed(key, failed, node)),
+            };
+            let Some(other) = waits_for else { return Ok((node, has_waited)) };
+            has_waited = true;
+            // Another program may delete the place of ours.
+            let (_asked, gone) = session.begin_watching(&node.path);
+            let (answered, changed) = session.begin_watching(&other);
+            match session.answer(answered, self.limit()).await {
+                Ok(_) => {
+                    tokio::select! {
+                        biased;
+                        () = left.notified() => {
+                            let _ = self.remove(session, &node.path).await;
+                            return Err(Took::Busy { sent });
+                        }
+                        _ = changed => {}
+                        _ = gone => {}
+                        error = session.down(self.limit()) => {
+                            let failed = Failed::Kept(self.error(&spot.path, Failure::Late(error)));
+                            return Err(self.failed(key, failed, Some(node)));
+                        }
+                    }
+                }
+                // It has gone meanwhile, or the connection has.
+                Err(Failure::Refused(code::NO_NODE) | Failure::Unknown) => {}
+                Err(failure) => {
+                    let failed = Failed::Kept(self.error(&format!("to lock `{}`", spot.path), failure));
+                    return Err(self.failed(key, failed, Some(node)));
+                }
+            }
+            place = Some(node);
+        }
+    }
+
+    /// A sign of life that the leader counts, and a look whether these nodes are there. Gives the moment of its sending and
+    /// the moment from which a lease counts by it.
+    pub async fn check(
+        &self,
+        session: &Session,
+        paths: &[String],
+        limit: Duration,
+    ) -> std::result::Result<(Instant, Instant), Failure> {
+        let checks: Vec<_> = paths.iter().map(|path| Call::check(path)).collect();
+        let reply = self.ask(session, Call::multi(&checks), limit).await?;
+        match wire::outcomes(&reply.content) {
+            Ok(parts) if parts.iter().all(|part| *part == Part::Done) && parts.len() == paths.len() => {
+                Ok((reply.sent, reply.from))
+            }
+            Ok(_) => Err(Failure::Refused(code::NO_NODE)),
+            Err(error) => Err(Failure::Late(self.words(error))),
+        }
+    }
+
+    pub async fn let_go(self: Arc<Self>, grip: Grip, again: bool) -> Gone {
+        let node = {
+            let mut nodes = self.nodes();
+            let node = nodes.held.remove(&grip.key);
+            node.inspect(|node| drop(nodes.keys.remove(&node.path)))
+        };
+        let (Some(node), Some(session)) = (node, self.session_of(grip.bond)) else { return Gone::Ended };
+        let spot = Spot::of(&grip.key);
+        if !again || spot.mode == Mode::Permit {
+            return self.give_back(&session, &spot, &node).await;
+        }
+        let Replaced { node, listed } = match self.replace(&session, &spot, &node).await {
+            Ok(next) => next,
+            Err(gone) => return gone,
+        };
+        let children = match self.listed(session.answer(listed, ALWAYS).await) {
+            Err(Failure::Unknown) => self.children(&session, &spot.path, ALWAYS).await,
+            listed => listed,
+        };
+        let children = match children {
+            Ok(children) if !names::is_spent(node.name()) => children,
+            _ => return self.give_back(&session, &spot, &node).await,
+        };
+        let names = children.names();
+        match names::obstacle(&Contender::all(&names), node.name()) {
+            Ok(None) => {
+                self.granted(&session, &grip.key, node);
+                Gone::Again
+            }
+            Ok(Some(_)) => {
+                self.nodes().places.insert(grip.key, node);
+                Gone::Taken { sent: children.sent }
+            }
+            Err(()) => Gone::Ended,
+        }
+    }
+
+    async fn give_back(&self, session: &Session, spot: &Spot, node: &Node) -> Gone {
+        match self.remove(session, &node.path).await {
+            Ok(()) => Gone::Freed,
+            Err(Failure::Refused(number)) => {
+                let what = format!("to release `{}`, which ends with the session of this client", spot.path);
+                Gone::Refused(self.refused(&what, number))
+            }
+            Err(_) => Gone::Ended,
+        }
+    }
+
+    /// Gives a node back, and makes one at the end of the queue, in one transaction. `Err`: there is no new one.
+    async fn replace(&self, session: &Session, spot: &Spot, node: &Node) -> std::result::Result<Replaced, Gone> {
+        let stem = names::stem(self.config.node_format, spot.mode, &self.id());
+        let path = format!("{}/{stem}", spot.path);
+        let create = Call::create(&path, self.data().as_bytes(), EPHEMERAL_SEQUENTIAL);
+        loop {
+            let made = session.begin(Call::multi(&[Call::delete(&node.path), create.clone()]));
+            let listed = session.begin(Call::children(&spot.path, false));
+            match session.answer(made, ALWAYS).await {
+                Ok(reply) => match created(&reply.content) {
+                    Some(path) => return Ok(Replaced { node: Node::new(session.bond, path), listed }),
+                    // The node was gone, or the server makes none: then ours has stayed.
+                    None => return Err(self.give_back(session, spot, node).await),
+                },
+                Err(Failure::Unknown) => {
+                    self.catch_up(session, ALWAYS).await.map_err(|_| Gone::Ended)?;
+                    let children = self.children(session, &spot.path, ALWAYS).await.map_err(|_| Gone::Ended)?;
+                    if let Some(name) = children.names.iter().find(|name| name.starts_with(&stem)) {
+                        let node = Node::new(session.bond, format!("{}/{name}", spot.path));
+                        return Ok(Replaced { node, listed: session.begin(Call::children(&spot.path, false)) });
+                    }
+                }
+                Err(Failure::Late(_)) => {}
+                Err(Failure::Refused(_)) => return Err(self.give_back(session, spot, node).await),
+                Err(Failure::Over) => return Err(Gone::Ended),
+            }
+        }
+    }
+
+    /// Writes to the node of a grip. The number of that transaction is greater than all before, in any session.
+    pub async fn fence(self: Arc<Self>, grip: Grip) -> Result<Range> {
+        let what = format!("the fencing token of `{}`", Spot::of(&grip.key).path);
+        loop {
+            let node = self.nodes().held.get(&grip.key).cloned();
+            let (Some(node), Some(session)) = (node, self.session_of(grip.bond)) else {
+                return Err(ended(self.server()));
+            };
+            let write = Call::write(&node.path, self.data().as_bytes(), node.version);
+            match self.ask(&session, write, self.limit()).await {
+                Ok(reply) => {
+                    let stat = Parts(&reply.content).stat().map_err(|error| self.words(error))?;
+                    self.knows(&grip.key, stat.version);
+                    return Ok(stat.modified..stat.modified + 1);
+                }
+                // Another client has written to it, or the answer to a write of ours was lost.
+                Err(Failure::Refused(code::BAD_VERSION)) => {
+                    let reply = self.ask(&session, Call::data(&node.path, false), self.limit()).await;
+                    let reply = reply.map_err(|failure| self.error(&what, failure))?;
+                    let mut parts = Parts(&reply.content);
+                    let data = parts.bytes().map_err(|error| self.words(error))?;
+                    let stat = parts.stat().map_err(|error| self.words(error))?;
+                    if data.starts_with(super::session::REVOKED) {
+                        self.asked_for(&node.path);
+                    }
+                    self.knows(&grip.key, stat.version);
+                }
+                Err(Failure::Refused(code::NO_NODE)) => {
+                    self.deleted(grip.bond, &node.path);
+                    return Err(ended(self.server()));
+                }
+                Err(failure) => return Err(self.error(&what, failure)),
+            }
+        }
+    }
+
+    fn knows(&self, key: &Key, version: i32) {
+        if let Some(node) = self.nodes().held.get_mut(key) {
+            node.version = version;
+        }
+    }
+
+    /// A sign of life of a session, which looks whether its locks are still there.
+    pub async fn renew(self: Arc<Self>, bond: Bond) {
+        let Some(session) = self.session_of(bond) else { return };
+        let mut paths: Vec<_> = {
+            let nodes = self.nodes();
+            nodes.held.values().filter(|node| node.bond == bond).map(|node| node.path.clone()).collect()
+        };
+        if paths.is_empty() {
+            // The last lock is on its way back.
+            paths.push("/".into());
+        }
+        let mut alive: Option<(Instant, Instant)> = None;
+        let mut rest = &paths[..];
+        while !rest.is_empty() {
+            let mut length = 0;
+            let count = rest.iter().take_while(|path| {
+                length += path.len() + 17;
+                length <= CHECKS
+            });
+            let (now, later) = rest.split_at(count.count().max(1));
+            rest = later;
+            let mut now = now.to_vec();
+            while !now.is_empty() {
+                match self.checked(&session, &now).await {
+                    Ok(Checked { sent, from, missing }) => {
+                        let (first, least) = alive.unwrap_or((sent, from));
+                        alive = Some((first.min(sent), least.min(from)));
+                        let Some(at) = missing else { break };
+                        let path = now.remove(at.min(now.len() - 1));
+                        self.deleted(bond, &path);
+                        // The others that have gone back meanwhile need no look.
+                        now.retain(|path| self.is_own(path));
+                    }
+                    Err(()) => return,
+                }
+            }
+        }
+        if let Some((sent, from)) = alive {
+            self.tell(News::Answered { bond, sent, from });
+        }
+    }
+
+    /// `Err`: the session is over.
+    async fn checked(&self, session: &Session, paths: &[String]) -> std::result::Result<Checked, ()> {
+        let checks: Vec<_> = paths.iter().map(|path| Call::check(path)).collect();
+        loop {
+            let reply = match self.ask(session, Call::multi(&checks), ALWAYS).await {
+                Ok(reply) => reply,
+                Err(Failure::Refused(number)) => {
+                    let reason = code::name(number);
+                    tracing::warn!(target: "redlatch::server", %reason, "the server refuses a sign of life; it gets another one");
+                    sleep(REFUSED).await;
+                    continue;
+                }
+                Err(_) => return Err(()),
+            };
+            let parts = wire::outcomes(&reply.content).map_err(drop)?;
+            let missing = parts.iter().position(|part| *part == Part::Failed(code::NO_NODE));
+            return Ok(Checked { sent: reply.sent, from: reply.from, missing });
+        }
+    }
+
+    pub async fn look(self: Arc<Self>, key: Key, fenced: bool) -> Result<Seen> {
+        let session = self.session().await?;
+        let spot = Spot::of(&key);
+        let what = format!("`{}`", spot.path);
+        let limit = self.limit();
+        let error = |failure| self.error(&what, failure);
+        if spot.mode == Mode::Permit {
+            return self.look_at_permits(&session, &spot).await.map_err(error);
+        }
+        let children = self.children(&session, &spot.path, limit).await.map_err(error)?;
+        let names = children.names();
+        let all = Contender::all(&names);
+        let holders = names::holders(&all);
+        let mut seen = Seen {
+            is_taken: match spot.mode {
+                Mode::Lock | Mode::Fair | Mode::Permit | Mode::Mutex => !holders.is_empty(),
+                Mode::Read => holders.iter().any(|holder| holder.wants == Wants::Shared),
+                Mode::Write => holders.first().is_some_and(|holder| holder.wants == Wants::Alone),
+            },
+            is_busy: match spot.mode {
+                Mode::Read => all.iter().any(|contender| contender.wants == Wants::Alone),
+                _ => !all.is_empty(),
+            },
+            token: 0,
+        };
+        if fenced {
+            let node = holders.first().map(|holder| format!("{}/{}", spot.path, holder.name));
+            seen.token = self.token(&session, &spot.path, node.as_deref()).await.map_err(error)?;
+        }
+        Ok(seen)
+    }
+
+    /// The latest token of a queue whose first node is this one.
+    async fn token(&self, session: &Session, queue: &str, first: Option<&str>) -> std::result::Result<i64, Failure> {
+        // Without a write its token is yet to come. No token that was ever given is greater than the last change of the queue.
+        if let Some(stat) = self.stat(session, first).await?.filter(|stat| stat.version > 0) {
+            return Ok(stat.modified);
+        }
+        Ok(self.stat(session, Some(queue)).await?.map_or(0, |stat| stat.changed))
+    }
+
+    /// `None`: there is no such node.
+    async fn stat(&self, session: &Session, path: Option<&str>) -> std::result::Result<Option<Stat>, Failure> {
+        let Some(path) = path else { return Ok(None) };
+        match self.ask(session, Call::exists(path), self.limit()).await {
+            Ok(reply) => Parts(&reply.content).stat().map(Some).map_err(|error| Failure::Late(self.words(error))),
+            Err(Failure::Refused(code::NO_NODE)) => Ok(None),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    pub async fn evict(self: Arc<Self>, key: Key, evictees: Evictees) -> Result<Evicted> {
+        let session = self.session().await?;
+        let spot = Spot::of(&key);
+        let what = format!("to take `{}` from its holder", spot.path);
+        let limit = self.limit();
+        let error = |failure| self.error(&what, failure);
+        let children = self.children(&session, &spot.path, limit).await.map_err(error)?;
+        let names = children.names();
+        let all = Contender::all(&names);
+        let holders = names::holders(&all);
+        let is_meant = match spot.mode {
+            Mode::Lock | Mode::Fair | Mode::Permit | Mode::Mutex => true,
+            Mode::Read => holders.iter().any(|holder| holder.wants == Wants::Shared),
+            Mode::Write => holders.first().is_some_and(|holder| holder.wants == Wants::Alone),
+        };
+        let mut had = evictees.get().is_some_and(|evictees| !evictees.is_empty());
+        let found = || holders.iter().filter(|_| is_meant).map(|holder| holder.name.to_owned());
+        for name in evictees.get_or_init(|| found().collect()) {
+            // Not again within this attempt: the next one takes a node that is gone for one that it has deleted.
+            match session.ask(Call::delete(&format!("{}/{name}", spot.path)), limit).await {
+                Ok(_) => had = true,
+                Err(Failure::Refused(code::NO_NODE)) => {}
+                Err(failure) => return Err(error(failure)),
+            }
+        }
+        Ok(if had { Evicted::Yes } else { Evicted::Free })
+    }
+
+    /// A write, so that the leader answers.
+    pub async fn ping(self: Arc<Self>) -> Result<()> {
+        let session = self.session().await?;
+        match self.check(&session, &["/".to_owned()], self.limit()).await {
+            // Its rights do not let this client look at that node. The leader has answered all the same.
+            Ok(_) | Err(Failure::Refused(_)) => Ok(()),
+            Err(failure) => Err(self.error("a sign of life", failure)),
+        }
+    }
+}
+
+/// The error of a queue in which the server has no number left for one node alone.
+fn spent(path: &str) -> Error {
+    let remedy = format!(
+        "the queue of `{path}` has used up its 2,147,483,647 numbers; delete the node `{path}` while no client uses it, for then the \
+         server counts from 0 again, or choose another name"
+    );
+    Error::refused(format!("to lock `{path}`"), "NoNumber", remedy)
+}
+
+/// The path of the node that the second call of a transaction has made. `None`: the transaction was refused.
+fn created(answer: &[u8]) -> Option<String> {
+    match wire::outcomes(answer).ok()?.into_iter().nth(1)? {
+        Part::Created(path) => Some(path),
+        Part::Done | Part::Failed(_) => None,
+    }
+}
+
+/// The names of the nodes below a path, by a question that was sent then.
+pub struct Children {
+    pub names: Vec<String>,
+    pub sent: Instant,
+}
+
+impl Children {
+    pub fn names(&self) -> Vec<&str> {
+        self.names.iter().map(String::as_str).collect()
+    }
+}
+
+/// A new node in the place of another, and the question for the queue behind it.
+struct Replaced {
+    node: Node,
+    listed: oneshot::Receiver<Came>,
+}
+
+/// The answer to a sign of life that looked at nodes.
+struct Checked {
+    sent: Instant,
+    /// The moment from which a lease counts by it.
+    from: Instant,
+    /// The place of the first node that is gone; those behind it were not looked at.
+    missing: Option<usize>,
+}

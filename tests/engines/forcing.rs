@@ -1,0 +1,47 @@
+//! Forced releases whose answer is lost: they are repeated, and spare the next owner.
+
+use redlatch::ffi::{Border, Look, Op, Request};
+use redlatch::{Client, LostReason};
+use redlatch_tests::{Mariadb, PATIENCE, Proxy, Zookeeper, ms};
+
+use crate::{acquire, eventually, wait};
+
+/// `forcing` takes the lock from the first of `others` by a request with `text` in it, while the second one waits.
+fn is_repeated_without_the_next_owner(proxy: &Proxy, text: &str, forcing: &Client, others: [&Client; 2]) {
+    let [one, next] = others;
+    for round in 0..5 {
+        let taken = one.run_blocking(acquire("plain", "n", 1, None)).expect("free").number as u64;
+        let waiting = wait(next, acquire("plain", "n", 2, None));
+        eventually(|| next.run_blocking(acquire("plain", "n", 3, Some(ms(0)))).is_ok_and(|answer| !answer.done));
+        proxy.lose_reply_to(text);
+        let forced = forcing.run_blocking(Request::new(Op::ForceRelease, "plain", "n", 9)).expect("repeated");
+        assert_eq!(forced.number, 1, "round {round}");
+        let hold = waiting.within(PATIENCE).expect("it is free").number as u64;
+        // A forced release that takes the next hold as well has done so by now, and its holder hears of it at once.
+        std::thread::sleep(ms(100));
+        assert!(matches!(next.look(hold), Look::Held { .. }), "round {round}: {:?}", next.look(hold));
+        next.run_blocking(Request::new(Op::Release, "plain", "n", 2)).expect("held");
+        eventually(|| matches!(one.look(taken), Look::Lost(_)));
+        let Look::Lost(loss) = one.look(taken) else { panic!("it was lost a moment ago") };
+        assert!([LostReason::Deleted, LostReason::SessionEnded].contains(&loss.reason), "{loss}");
+        let _ = one.run_blocking(Request::new(Op::Release, "plain", "n", 1));
+    }
+}
+
+#[test]
+fn a_forced_release_at_mariadb_that_is_repeated_spares_the_next_owner() {
+    let server = Mariadb::start();
+    let proxy = Proxy::to(server.port());
+    let forcing = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
+    let [one, next] = [(); 2].map(|()| crate::client(&server, ""));
+    is_repeated_without_the_next_owner(&proxy, "KILL ", &forcing, [&one, &next]);
+}
+
+#[test]
+fn a_forced_release_at_zookeeper_that_is_repeated_spares_the_next_owner() {
+    let server = Zookeeper::start();
+    let proxy = Proxy::to(server.port());
+    let forcing = Client::connect(&format!("zookeeper://127.0.0.1:{}", proxy.port())).expect("a good URL");
+    let [one, next] = [(); 2].map(|()| crate::zookeeper::client(&server, ""));
+    is_repeated_without_the_next_owner(&proxy, "/n/_c_", &forcing, [&one, &next]);
+}

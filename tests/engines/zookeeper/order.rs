@@ -1,0 +1,117 @@
+//! Order: the owner that has waited longest for a fair lock is next, in any process, and tokens only grow.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use redlatch::ffi::{Border, Op, Request};
+use redlatch_tests::{Zookeeper, ms, secs};
+
+use crate::zookeeper::client;
+use crate::{acquire, eventually, wait};
+
+#[test]
+fn owners_of_two_clients_get_a_fair_lock_in_the_order_in_which_they_came() {
+    let server = Zookeeper::shared();
+    let clients = ["", ""].map(|options| client(server, options));
+    let mut nodes = server.nodes();
+    for kind in ["fair", "non_reentrant_fair"] {
+        let name = format!("order-{kind}");
+        let first = clients[0].run_blocking(acquire(kind, &name, 100, Some(ms(0)))).expect("answered");
+        assert!(first.done);
+        let mut waiting = Vec::new();
+        for owner in 1..=10 {
+            let client = &clients[owner as usize % 3 % 2];
+            waiting.push((client, owner, wait(client, acquire(kind, &name, owner, None))));
+            eventually(|| nodes.children(&format!("/{name}")).len() == 1 + owner as usize);
+        }
+        let mut holder = (&clients[0], 100);
+        for (client, owner, waits) in waiting {
+            assert!(waits.is_waiting(), "{owner} came before its turn");
+            holder.0.run_blocking(Request::new(Op::Release, kind, name.as_str(), holder.1)).expect("held");
+            assert!(waits.within(secs(5)).expect("its turn").done);
+            holder = (client, owner);
+        }
+        holder.0.run_blocking(Request::new(Op::Release, kind, name.as_str(), holder.1)).expect("held");
+        assert!(nodes.children(&format!("/{name}")).is_empty());
+    }
+}
+
+#[test]
+fn an_owner_that_comes_again_stands_behind_those_that_wait() {
+    let server = Zookeeper::shared();
+    let ours = client(server, "turn=10");
+    let take = |owner: i64, time| acquire("fair", "again", owner, time);
+    let release = |owner: i64| ours.run_blocking(Request::new(Op::Release, "fair", "again", owner)).expect("held");
+    ours.run_blocking(take(1, None)).expect("free");
+    let second = wait(&ours, take(2, None));
+    let mut nodes = server.nodes();
+    eventually(|| nodes.children("/again").len() == 2);
+    release(1);
+    let first = wait(&ours, take(1, None));
+    assert!(second.within(secs(5)).expect("its turn").done);
+    eventually(|| nodes.children("/again").len() == 2);
+    assert!(first.is_waiting());
+    release(2);
+    assert!(first.within(secs(5)).expect("its turn").done);
+    release(1);
+}
+
+#[test]
+fn all_exclusive_kinds_of_one_name_exclude_each_other_and_an_owner_has_them_together() {
+    let server = Zookeeper::shared();
+    let [one, two] = ["", ""].map(|options| client(server, options));
+    let kinds = ["plain", "fenced", "fair", "write"];
+    for held in kinds {
+        let name = format!("together-{held}");
+        assert!(one.run_blocking(acquire(held, &name, 1, Some(ms(0)))).expect("answered").done);
+        for kind in kinds.into_iter().chain(["read", "non_reentrant", "non_reentrant_fair"]) {
+            for (client, owner) in [(&two, 1), (&one, 2)] {
+                let tried = client.run_blocking(acquire(kind, &name, owner, Some(ms(0)))).expect("answered");
+                assert!(!tried.done, "{kind} beside {held}");
+            }
+        }
+        one.run_blocking(Request::new(Op::Release, held, name.as_str(), 1)).expect("held");
+    }
+    // As on Redis, a lock that its owner takes by several kinds is one lock.
+    for (first, second) in [("plain", "fair"), ("fair", "plain"), ("fair", "fenced")] {
+        let name = format!("mixed-{first}-{second}");
+        for kind in [first, second] {
+            assert!(
+                one.run_blocking(acquire(kind, &name, 1, Some(secs(5)))).expect("answered").done,
+                "{first} {second}"
+            );
+        }
+        assert_eq!(server.nodes().children(&format!("/{name}")).len(), 1, "one node for both");
+        let left = one.run_blocking(Request::new(Op::Release, first, name.as_str(), 1)).expect("held").number;
+        assert_eq!(left, 1);
+        assert!(!two.run_blocking(acquire(first, &name, 1, Some(ms(0)))).expect("answered").done);
+        let left = one.run_blocking(Request::new(Op::Release, second, name.as_str(), 1)).expect("held").number;
+        assert_eq!(left, 0);
+        assert!(server.nodes().children(&format!("/{name}")).is_empty());
+    }
+}
+
+/// Between the grant and the write of a token the first node has none.
+#[test]
+fn the_latest_token_that_a_client_asks_for_never_falls() {
+    let server = Zookeeper::start();
+    let [one, two, asking] = ["", "", ""].map(|options| client(&server, options));
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for client in [&one, &two] {
+            let over = &over;
+            scope.spawn(move || {
+                while !over.load(Relaxed) {
+                    let guard = client.fenced_lock("falls").wait(secs(30)).blocking().acquire().expect("its turn");
+                    guard.release().expect("held");
+                }
+            });
+        }
+        let mut last = 0;
+        for _ in 0..500 {
+            let token = asking.run_blocking(Request::new(Op::Inspect, "fenced", "falls", 9)).expect("told").items[1];
+            assert!(token >= last, "{token} after {last}");
+            last = token;
+        }
+        over.store(true, Relaxed);
+    });
+}

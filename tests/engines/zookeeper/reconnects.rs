@@ -1,0 +1,86 @@
+//! Sessions that go on at another server, or at the same one with other settings.
+
+use redlatch::Client;
+use redlatch::ffi::{Border, Op, Request};
+use redlatch_tests::{Direction, PATIENCE, Proxy, Zookeeper, ms, secs};
+
+use crate::zookeeper::client;
+use crate::{acquire, eventually, wait};
+
+/// Each server clamps the time of a session by its own settings, also when the session comes from another one.
+#[test]
+fn a_session_that_goes_on_at_a_server_with_a_shorter_limit_is_believed_in_for_no_longer() {
+    let server = Zookeeper::start();
+    let proxy = Proxy::to(server.port());
+    let ours = Client::connect(&format!("{}?watchdog=20", server.url_at(proxy.port()))).expect("a good URL");
+    let guard = ours.lock("limit").blocking().acquire().expect("free");
+    server.kill();
+    server.set("maxSessionTimeout=1000");
+    server.restart();
+    ours.run_blocking(Request::new(Op::Ping, "plain", "limit", 1)).expect("it goes on");
+    guard.ensure().expect("the session goes on, and the lock with it");
+    proxy.stall(Direction::ToServer);
+    let other = client(&server, "");
+    let next = other.lock("limit").wait(secs(30)).blocking().acquire().expect("the session ends");
+    guard.ensure().expect_err("two holders believe at once");
+    next.release().expect("held");
+    proxy.flow();
+}
+
+#[test]
+fn a_server_that_swallows_all_keeps_no_new_client_from_the_others() {
+    let server = Zookeeper::start();
+    let swallows = Proxy::to(server.port());
+    swallows.stall(Direction::ToServer);
+    let url = format!("zookeeper://127.0.0.1:{},127.0.0.1:{}", swallows.port(), server.port());
+    // Each client begins at one of them by chance.
+    for _ in 0..6 {
+        let ours = Client::connect(&url).expect("a good URL");
+        ours.lock("swallowed").blocking().acquire().expect("the other server is there").release().expect("held");
+    }
+}
+
+#[test]
+fn waits_that_end_at_once_leave_no_place_in_the_queue() {
+    let server = Zookeeper::start();
+    let [holder, ours] = ["", ""].map(|options| client(&server, options));
+    let guard = holder.lock("places").blocking().acquire().expect("free");
+    let mut nodes = server.nodes();
+    for round in 0..300_u64 {
+        let waiting = wait(&ours, acquire("plain", "places", 1, Some(ms(1 + round % 5))));
+        if round % 2 == 0 {
+            std::thread::sleep(std::time::Duration::from_micros(round * 10));
+            waiting.cancel();
+        }
+        let _ = waiting.within(PATIENCE);
+    }
+    eventually(|| nodes.children("/places").len() == 1);
+    guard.release().expect("held");
+}
+
+/// The client hears of the deletion and of its own write's refusal at once.
+#[test]
+fn a_fenced_waiter_waits_on_when_the_node_is_deleted_under_its_token() {
+    let server = Zookeeper::start();
+    let proxy = Proxy::to(server.port());
+    let ours = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
+    let mut nodes = server.nodes();
+    for round in 0..5 {
+        let first = ours.run_blocking(acquire("fenced", "fence", 1, None)).expect("free").items[0];
+        let waiting = wait(&ours, acquire("fenced", "fence", 2, None));
+        eventually(|| {
+            let tried = ours.run_blocking(acquire("fenced", "fence", 3, Some(ms(0))));
+            tried.is_ok_and(|answer| !answer.done) && waiting.is_waiting()
+        });
+        proxy.stall(Direction::ToClient);
+        let node = nodes.in_order("/fence").first().expect("it is held").0.clone();
+        assert!(nodes.delete(&format!("/fence/{node}")));
+        let released = wait(&ours, Request::new(Op::Release, "fenced", "fence", 1));
+        std::thread::sleep(ms(20));
+        proxy.flow();
+        let _ = released.within(PATIENCE);
+        let next = waiting.within(PATIENCE).unwrap_or_else(|error| panic!("round {round}: {error}"));
+        assert!(next.items[0] > first, "round {round}");
+        ours.run_blocking(Request::new(Op::Release, "fenced", "fence", 2)).expect("held");
+    }
+}
