@@ -146,13 +146,20 @@ class Zookeeper(Engine):
 
     def __init__(self) -> None:
         super().__init__("zookeeper")
+        # It listens some time before it serves.
+        while not self._word():
+            time.sleep(0.01)
 
     def commands(self) -> Counter[str]:
-        # The server answers this word on a connection of its own.
-        with socket.create_connection(("127.0.0.1", self.port)) as asking, asking.makefile("rb") as answer:
-            asking.sendall(b"srvr")
-            (line,) = (line for line in answer if line.startswith(b"Received:"))
+        (line,) = (line for line in self._word() if line.startswith(b"Received:"))
         return Counter(packet=int(line.split()[1]))
+
+    def _word(self) -> list[bytes]:
+        """The lines about the server, which it tells on a connection of their own."""
+        with socket.create_connection(("127.0.0.1", self.port), 5) as asking, asking.makefile("rb") as answer:
+            asking.sendall(b"srvr")
+            lines = answer.readlines()
+        return lines if any(line.startswith(b"Received:") for line in lines) else []
 
 
 def engine(name: str) -> Engine:

@@ -5,6 +5,8 @@
 mod orders;
 mod session;
 
+use std::time::Duration;
+
 use session::Session;
 use zookeeper_client::{Acls, Client, CreateMode, Error};
 
@@ -12,7 +14,9 @@ fn main() {
     let url = std::env::args().nth(1).expect("usage: zookeeper-client <url>");
     let server = url.trim_start_matches("zookeeper://").to_owned();
     session::carry_out_all(async move {
-        let client = Client::connect(&server).await.expect("the server lets it in");
+        // No thread gives signs of life between two orders.
+        let connector = Client::connector().with_session_timeout(Duration::from_secs(300));
+        let client = connector.connect(&server).await.expect("the server lets it in");
         Zookeeper { client, node: String::new() }
     });
 }
