@@ -62,7 +62,7 @@ nets: setup
 session-nets: setup-tests
 	REDLATCH_SESSION_NETS='$(or $(NETS),all)' timeout 2400 cargo test --locked --workspace --profile ci --test session_nets -- --nocapture
 
-# The published Python packages: a wheel, and the sources; with the tests of packaging on that wheel, which may have 4,000,000 bytes
+# The published Python packages: a wheel, and the sources; with the tests of packaging on that wheel, which may have 5,000,000 bytes
 wheel: setup-tests
 	rm -rf target/wheels
 	$(VENV)/maturin sdist --out target/wheels

@@ -50,7 +50,7 @@ def test_one_wheel_is_for_all_pythons_from_3_9_on(wheel: Path) -> None:
 
 @pytest.mark.skipif(TO_PUBLISH is None, reason="only what is published is built to be small; see `make wheel`")
 def test_the_wheel_is_small(wheel: Path) -> None:
-    assert wheel.stat().st_size <= 4_000_000
+    assert wheel.stat().st_size <= 5_000_000
 
 
 def test_the_wheel_has_the_package_with_its_types_and_nothing_else(wheel: Path) -> None:
