@@ -182,7 +182,7 @@ final class TestZookeeper implements AutoCloseable {
         }
     }
 
-    /** What a client has to know to enter a session. The server draws it from the session's number. */
+    /** The secret by which a client enters a session. The server draws it from the session's number. */
     private static byte[] password(long session) {
         byte[] password = new byte[16];
         new Random(session ^ 0xB3415C00L).nextBytes(password);

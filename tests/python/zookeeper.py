@@ -184,7 +184,7 @@ def queue(client: KazooClient, path: str) -> list[str]:
 
 
 def password(session: int) -> bytes:
-    """What a client has to know to enter a session. The server draws it from the session's number."""
+    """The secret by which a client enters a session. The server draws it from the session's number."""
     factor, mask = 0x5DEECE66D, (1 << 48) - 1
     state = (session ^ 0xB3415C00 ^ factor) & mask
     said = b""

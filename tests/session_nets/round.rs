@@ -78,7 +78,7 @@ impl Cell {
 pub struct Round<'a> {
     /// That of the server in trouble.
     pub witness: Arc<Witness>,
-    /// Those of the other members of groups, which no trouble strikes.
+    /// The witnesses of the other members' servers, which no trouble strikes.
     spare: &'a [Arc<Witness>; 2],
     state: Mutex<State>,
     changed: Condvar,

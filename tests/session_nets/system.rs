@@ -1,4 +1,4 @@
-//! What differs between the systems: the kinds and the troubles of each, and the servers that a round starts.
+//! The differences between the systems: the kinds and the troubles of each, and the servers that a round starts.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -72,7 +72,7 @@ pub trait Server: Send + Sync {
     /// Looks which session has which lock. `None`: the server does not say.
     fn look(&self) -> Option<Box<dyn Sight>>;
 
-    /// What the server still has of these locks and of the sessions of these clients.
+    /// The rest that the server still has of these locks and of the sessions of these clients.
     fn left(&self, names: &[String], clients: &[String]) -> Vec<String>;
 
     /// The trouble that another program makes for one cell, until it is over.

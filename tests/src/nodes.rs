@@ -45,7 +45,7 @@ pub struct Node {
     pub children: usize,
 }
 
-/// What a watch tells.
+/// The news of a watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct News {
     pub path: String,
@@ -160,7 +160,7 @@ impl Nodes {
         self.id
     }
 
-    /// What a client has to know to enter the session from another connection.
+    /// The secret by which a client enters the session from another connection.
     pub fn password(&self) -> &[u8] {
         &self.password
     }

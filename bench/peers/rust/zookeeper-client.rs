@@ -47,7 +47,8 @@ impl Zookeeper {
     /// A node of this session at the end of the queue.
     async fn place(&self, name: &str) -> String {
         let options = CreateMode::EphemeralSequential.with_acls(Acls::anyone_all());
-        let (queue, path) = (format!("/{name}"), format!("/{name}/lock-"));
+        let queue = format!("/{name}");
+        let path = format!("{queue}/lock-");
         loop {
             match self.client.create(&path, b"", &options).await {
                 Ok((_, number)) => return format!("lock-{number}"),

@@ -1,4 +1,4 @@
-//! The parts that know nothing of locks: clocks, tasks, threads for callbacks, batches, and one value for each process.
+//! The parts that know nothing of locks: clocks, tasks, threads for callbacks, batches, ways to hosts, and one value for each process.
 
 pub mod blocking;
 pub mod callbacks;
@@ -8,6 +8,8 @@ pub mod io_thread;
 pub mod jitter;
 pub mod presence;
 pub mod process;
+#[cfg(any(feature = "__tls", feature = "zookeeper"))]
+pub mod reach;
 pub mod scope;
 pub mod tasks;
 pub mod together;

@@ -71,7 +71,7 @@ fn a_holder_at_a_member_that_is_cut_off_from_its_leader_is_told_before_another_c
         let ours = connect(&ensemble.url_at(&[port]), "watchdog=2&retry_for=20");
         // It serves clients again some time after it has joined the others.
         eventually(|| ours.lock("before").blocking().try_acquire().is_ok_and(|guard| guard.is_some()));
-        // Whatever the phase of the leader's clock is.
+        // Each round meets another phase of the leader's clock.
         std::thread::sleep(ms(2100 + 170 * round));
         let mut nodes = ensemble.members()[leader].nodes();
         let guard = ours.lock("n").wait(secs(10)).blocking().acquire().expect("free");

@@ -129,7 +129,7 @@ fn address(port: u16) -> String {
     format!("127.0.0.1:{port}")
 }
 
-/// What a member is at the moment: `leader` or `follower`; `None`: it serves no clients.
+/// The role of a member at the moment: `leader` or `follower`; `None`: it serves no clients.
 fn state(member: &Zookeeper) -> Option<String> {
     let told = member.word("srvr")?;
     told.lines().find_map(|line| line.strip_prefix("Mode: ")).map(str::to_owned)

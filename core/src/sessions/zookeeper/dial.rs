@@ -3,13 +3,12 @@
 use std::io::ErrorKind;
 use std::time::Duration;
 
-use tokio::net::{TcpStream, lookup_host};
-use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::base::clock::Instant;
 use crate::base::exhausted;
 use crate::base::jitter::jitter;
+use crate::base::reach;
 use crate::config::Config;
 use crate::config::login;
 use crate::config::servers::Address;
@@ -146,7 +145,7 @@ async fn try_dial(
 ) -> std::result::Result<Option<Dialed>, Failed> {
     let stream = tokio::select! {
         biased;
-        stream = reach(&shared.config, at) => stream?,
+        stream = connect(&shared.config, at) => stream?,
         // Behind this a server may begin a session, and the client must learn of it to end it.
         () = shared.closed(), if session.id == 0 => return Err(Failed::Closed),
     };
@@ -164,12 +163,11 @@ async fn try_dial(
 }
 
 /// Connects to a server, by TLS if its address says so.
-async fn reach(config: &Config, at: usize) -> std::result::Result<Stream, Failed> {
+async fn connect(config: &Config, at: usize) -> std::result::Result<Stream, Failed> {
     let Some(Address::Tcp { host, port, tls }) = config.servers.named().get(at) else {
         return Err(Failed::Unsuited("is no address".into()));
     };
-    let tcp = connect(host, *port).await?;
-    tcp.set_nodelay(true)?;
+    let tcp = reach::any_address(host, *port).await?;
     #[cfg(feature = "__tls")]
     if *tls {
         let name = rustls::pki_types::ServerName::try_from(host.clone())
@@ -182,23 +180,6 @@ async fn reach(config: &Config, at: usize) -> std::result::Result<Stream, Failed
     #[cfg(not(feature = "__tls"))]
     let _ = tls;
     Ok(Stream::Plain(tcp))
-}
-
-/// Connects to the address of a name that answers first: one of them may swallow all packets.
-async fn connect(host: &str, port: u16) -> std::io::Result<TcpStream> {
-    let mut trying = JoinSet::new();
-    for address in lookup_host((host, port)).await? {
-        trying.spawn(TcpStream::connect(address));
-    }
-    let mut failure = None;
-    while let Some(came) = trying.join_next().await {
-        match came {
-            Ok(Ok(tcp)) => return Ok(tcp),
-            Ok(Err(error)) => failure = Some(error),
-            Err(ended) => failure = Some(ended.into()),
-        }
-    }
-    Err(failure.unwrap_or_else(|| std::io::Error::new(ErrorKind::NotFound, format!("`{host}` has no address"))))
 }
 
 /// Tells the server the user, in the scheme `digest`.

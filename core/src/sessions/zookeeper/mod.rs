@@ -75,7 +75,7 @@ pub struct Shared {
 #[derive(Default)]
 struct Sessions {
     current: Option<Arc<Session>>,
-    /// Those in which the client believes no more, on their way to their ends.
+    /// The sessions in which the client believes no more, on their way to their ends.
     given_up: Vec<Arc<Session>>,
     last: Bond,
 }
@@ -83,7 +83,7 @@ struct Sessions {
 /// The nodes of the client.
 #[derive(Default)]
 struct Nodes {
-    /// Those by which it has a lock.
+    /// The nodes by which the client has a lock.
     held: HashMap<Key, Node, RandomState>,
     /// The keys of those, by their paths.
     keys: HashMap<String, Key, RandomState>,
@@ -375,7 +375,8 @@ impl Driver for Zookeeper {
         if !has {
             return None;
         }
-        let (shared, path) = (self.0.clone(), self.spot(kind, name, 0).path);
+        let shared = self.0.clone();
+        let path = self.spot(kind, name, 0).path;
         if op == Op::Inspect {
             return Some(Box::new(move || boxed(shared.clone().count_permits(path.clone()))));
         }

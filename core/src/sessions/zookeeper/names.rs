@@ -207,6 +207,15 @@ pub fn holders<'a, 'b>(all: &'b [Contender<'a>]) -> &'b [Contender<'a>] {
     }
 }
 
+/// Tells whether these holders have the lock in that mode.
+pub fn have(holders: &[Contender<'_>], mode: Mode) -> bool {
+    match mode {
+        Mode::Lock | Mode::Fair | Mode::Permit | Mode::Mutex => !holders.is_empty(),
+        Mode::Read => holders.iter().any(|holder| holder.wants == Wants::Shared),
+        Mode::Write => holders.first().is_some_and(|holder| holder.wants == Wants::Alone),
+    }
+}
+
 /// The number of nodes before one of ours among those of a semaphore's permits. `None`: it is not there.
 pub fn before(children: &[&str], own: &str) -> Option<usize> {
     let (_, us) = numbered(own)?;

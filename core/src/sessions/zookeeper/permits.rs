@@ -1,5 +1,5 @@
-//! Permits, as Curator's `InterProcessSemaphoreV2` has them: whoever wants one queues in `locks`, and the first there makes
-//! a node in `leases`, of which as many count as there are permits. Their number is in `permits`, as Curator's `SharedCount`
+//! Permits, as Curator's `InterProcessSemaphoreV2` has them: a waiter queues in `locks`, and the first one there makes a node
+//! in `leases`, of which as many count as there are permits. Their number is in `permits`, as Curator's `SharedCount`
 //! writes it.
 
 use std::sync::{Arc, Mutex};

@@ -88,9 +88,30 @@ impl Shared {
     /// Waits for all that the session has asked for before. A server to which the client has come may not know of the last of
     /// it yet; a transaction is behind that.
     pub async fn catch_up(&self, session: &Session, limit: Duration) -> std::result::Result<(), Failure> {
-        match self.ask(session, Call::multi(&[Call::check("/")]), limit).await {
+        match self.check(session, &["/".to_owned()], limit).await {
+            // The rights may not let this client look at that node. The leader has answered all the same.
             Ok(_) | Err(Failure::Refused(_)) => Ok(()),
             Err(failure) => Err(failure),
+        }
+    }
+
+    /// The children of a path behind all that the session has asked for before.
+    async fn settled(&self, session: &Session, path: &str, limit: Duration) -> std::result::Result<Children, Failure> {
+        self.catch_up(session, limit).await?;
+        self.children(session, path, limit).await
+    }
+
+    /// The children of a path, by a question under way; by another one if the connection has broken.
+    async fn asked_children(
+        &self,
+        session: &Session,
+        path: &str,
+        asked: oneshot::Receiver<Came>,
+        limit: Duration,
+    ) -> std::result::Result<Children, Failure> {
+        match self.listed(session.answer(asked, limit).await) {
+            Err(Failure::Unknown) => self.children(session, path, limit).await,
+            listed => listed,
         }
     }
 
@@ -148,19 +169,19 @@ impl Shared {
 
     /// Removes a node of ours in the background.
     pub fn remove_soon(self: &Arc<Self>, session: &Arc<Session>, node: Node) {
-        let (shared, session) = (self.clone(), session.clone());
+        let shared = self.clone();
+        let session = session.clone();
         drop(tasks::spawn(async move { drop(shared.remove(&session, &node.path).await) }));
     }
 
     /// Removes what a call may have made of which no answer came.
     fn sweep(self: &Arc<Self>, session: &Arc<Session>, parent: &str, stem: &str) {
-        let (shared, session) = (self.clone(), session.clone());
-        let (parent, stem) = (parent.to_owned(), stem.to_owned());
+        let shared = self.clone();
+        let session = session.clone();
+        let parent = parent.to_owned();
+        let stem = stem.to_owned();
         drop(tasks::spawn(async move {
-            if shared.catch_up(&session, ALWAYS).await.is_err() {
-                return;
-            }
-            let Ok(children) = shared.children(&session, &parent, ALWAYS).await else { return };
+            let Ok(children) = shared.settled(&session, &parent, ALWAYS).await else { return };
             for name in children.names.iter().filter(|name| name.starts_with(&stem)) {
                 let _ = shared.remove(&session, &format!("{parent}/{name}")).await;
             }
@@ -201,11 +222,7 @@ impl Shared {
                     continue;
                 }
                 Err(Failure::Unknown) => {
-                    let came = match self.catch_up(session, left).await {
-                        Ok(()) => self.children(session, &spot.path, left).await,
-                        Err(failure) => Err(failure),
-                    };
-                    let children = came.map_err(|failure| {
+                    let children = self.settled(session, &spot.path, left).await.map_err(|failure| {
                         self.sweep(session, &spot.path, &stem);
                         failed(failure)
                     })?;
@@ -226,11 +243,7 @@ impl Shared {
                 let _ = self.remove(session, &node.path).await;
                 return Err(Failed::Clean(spent(&spot.path)));
             }
-            let children = match self.listed(session.answer(listed, left).await) {
-                Err(Failure::Unknown) => self.children(session, &spot.path, left).await,
-                listed => listed,
-            };
-            return match children {
+            return match self.asked_children(session, &spot.path, listed, left).await {
                 Ok(children) => Ok((node, children)),
                 Err(failure) => {
                     self.remove_soon(session, node);
@@ -456,11 +469,7 @@ impl Shared {
             Ok(next) => next,
             Err(gone) => return gone,
         };
-        let children = match self.listed(session.answer(listed, ALWAYS).await) {
-            Err(Failure::Unknown) => self.children(&session, &spot.path, ALWAYS).await,
-            listed => listed,
-        };
-        let children = match children {
+        let children = match self.asked_children(&session, &spot.path, listed, ALWAYS).await {
             Ok(children) if !names::is_spent(node.name()) => children,
             _ => return self.give_back(&session, &spot, &node).await,
         };
@@ -504,8 +513,7 @@ impl Shared {
                     None => return Err(self.give_back(session, spot, node).await),
                 },
                 Err(Failure::Unknown) => {
-                    self.catch_up(session, ALWAYS).await.map_err(|_| Gone::Ended)?;
-                    let children = self.children(session, &spot.path, ALWAYS).await.map_err(|_| Gone::Ended)?;
+                    let children = self.settled(session, &spot.path, ALWAYS).await.map_err(|_| Gone::Ended)?;
                     if let Some(name) = children.names.iter().find(|name| name.starts_with(&stem)) {
                         let node = Node::new(session.bond, format!("{}/{name}", spot.path));
                         return Ok(Replaced { node, listed: session.begin(Call::children(&spot.path, false)) });
@@ -636,11 +644,7 @@ impl Shared {
         let all = Contender::all(&names);
         let holders = names::holders(&all);
         let mut seen = Seen {
-            is_taken: match spot.mode {
-                Mode::Lock | Mode::Fair | Mode::Permit | Mode::Mutex => !holders.is_empty(),
-                Mode::Read => holders.iter().any(|holder| holder.wants == Wants::Shared),
-                Mode::Write => holders.first().is_some_and(|holder| holder.wants == Wants::Alone),
-            },
+            is_taken: names::have(holders, spot.mode),
             is_busy: match spot.mode {
                 Mode::Read => all.iter().any(|contender| contender.wants == Wants::Alone),
                 _ => !all.is_empty(),
@@ -683,11 +687,7 @@ impl Shared {
         let names = children.names();
         let all = Contender::all(&names);
         let holders = names::holders(&all);
-        let is_meant = match spot.mode {
-            Mode::Lock | Mode::Fair | Mode::Permit | Mode::Mutex => true,
-            Mode::Read => holders.iter().any(|holder| holder.wants == Wants::Shared),
-            Mode::Write => holders.first().is_some_and(|holder| holder.wants == Wants::Alone),
-        };
+        let is_meant = names::have(holders, spot.mode);
         let mut had = evictees.get().is_some_and(|evictees| !evictees.is_empty());
         let found = || holders.iter().filter(|_| is_meant).map(|holder| holder.name.to_owned());
         for name in evictees.get_or_init(|| found().collect()) {
@@ -704,11 +704,7 @@ impl Shared {
     /// A write, so that the leader answers.
     pub async fn ping(self: Arc<Self>) -> Result<()> {
         let session = self.session().await?;
-        match self.check(&session, &["/".to_owned()], self.limit()).await {
-            // Its rights do not let this client look at that node. The leader has answered all the same.
-            Ok(_) | Err(Failure::Refused(_)) => Ok(()),
-            Err(failure) => Err(self.error("a sign of life", failure)),
-        }
+        self.catch_up(&session, self.limit()).await.map_err(|failure| self.error("a sign of life", failure))
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::base::clock::Instant;
 
-/// What one connection has proven.
+/// The signs of life of which one connection has proven that the leader knows.
 pub struct Proof {
     /// The sending of the first packet, of which the leader heard at once.
     opened: Instant,
@@ -79,7 +79,8 @@ mod tests {
     #[test]
     fn a_sign_of_life_of_just_half_a_tick_before_proves_nothing() {
         let opened = Instant::now();
-        let (tick, session) = (SECOND, 2 * SECOND);
+        let tick = SECOND;
+        let session = 2 * tick;
         let mut proof = Proof::new(opened, session, session);
         let sign = opened + SECOND;
         proof.answers(sign, sign);

@@ -172,7 +172,8 @@ impl<'a> Parts<'a> {
     }
 
     pub fn stat(&mut self) -> Result<Stat> {
-        let (_created, modified) = (self.long()?, self.long()?);
+        let _created = self.long()?;
+        let modified = self.long()?;
         self.take(16)?;
         let version = self.int()?;
         self.take(8 + 8 + 8)?;
@@ -279,7 +280,9 @@ pub fn outcomes(answer: &[u8]) -> Result<Vec<Part>> {
     let mut parts = Parts(answer);
     let mut all = Vec::new();
     loop {
-        let (kind, is_last, error) = (parts.int()?, parts.flag()?, parts.int()?);
+        let kind = parts.int()?;
+        let is_last = parts.flag()?;
+        let error = parts.int()?;
         if is_last {
             return Ok(all);
         }
@@ -344,7 +347,7 @@ pub fn change(content: &[u8]) -> Result<(Change, &str)> {
     Ok((change, parts.text()?))
 }
 
-/// What a session needs to go on over another connection.
+/// The proof by which a session goes on over another connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Credentials {
     pub id: i64,

@@ -10,11 +10,11 @@ use std::time::Duration;
 use redis::{Parser, RedisError, RedisResult, Value};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, StreamOwned};
-use tokio::task::JoinSet;
 use tokio_rustls::client::TlsStream;
 
 use super::wire::left;
 use crate::base::clock::Instant;
+use crate::base::reach;
 use crate::config::tls::Tls;
 use crate::config::tls::client::{self, settings};
 use crate::config::tls::crypto::Why;
@@ -35,21 +35,8 @@ impl Connector {
 
     /// Opens a connection for the I/O thread.
     pub async fn stream(&self) -> RedisResult<TlsStream<tokio::net::TcpStream>> {
-        // All addresses of the host at once, as the redis crate does it: one of them may swallow everything.
-        let mut trying = JoinSet::new();
-        for address in tokio::net::lookup_host((&*self.host, self.port)).await? {
-            trying.spawn(tokio::net::TcpStream::connect(address));
-        }
-        let mut failure = None;
-        let tcp = loop {
-            match trying.join_next().await {
-                Some(Ok(Ok(tcp))) => break tcp,
-                Some(Ok(Err(error))) => failure = Some(error),
-                Some(Err(ended)) => failure = Some(ended.into()),
-                None => return Err(failure.unwrap_or_else(no_address).into()),
-            }
-        };
-        tcp.set_nodelay(true)?;
+        // As the redis crate does it for connections without TLS.
+        let tcp = reach::any_address(&self.host, self.port).await?;
         Ok(tokio_rustls::TlsConnector::from(self.config.clone()).connect(self.name.clone(), tcp).await?)
     }
 
@@ -74,12 +61,8 @@ impl Connector {
                 Err(error) => last = Some(error),
             }
         }
-        Err(last.unwrap_or_else(no_address))
+        Err(last.unwrap_or_else(reach::no_address))
     }
-}
-
-fn no_address() -> std::io::Error {
-    std::io::Error::new(ErrorKind::AddrNotAvailable, "the host has no address")
 }
 
 /// A connection that the calling thread drives.
