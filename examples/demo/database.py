@@ -30,6 +30,8 @@ class Mariadb(Server):
                 program,
                 "--no-defaults",
                 f"--datadir={self._data}",
+                # A server that starts deletes the temporary tables that it finds, also those of other servers.
+                f"--tmpdir={self._data}",
                 f"--port={self.port}",
                 "--bind-address=127.0.0.1",
                 f"--socket={folder / 'mariadb.socket'}",

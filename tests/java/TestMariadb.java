@@ -88,6 +88,8 @@ final class TestMariadb implements AutoCloseable {
     /** False: the port is taken. */
     private boolean launch() throws Exception {
         List<String> command = program();
+        // A server that starts deletes the temporary tables that it finds, also those of other servers.
+        command.add("--tmpdir=" + directory);
         command.addAll(List.of("--datadir=" + directory.resolve("data"), "--port=" + port, "--bind-address=127.0.0.1",
                 "--socket=" + directory.resolve("socket"), "--pid-file=" + directory.resolve("pid"), "--init-file=" + directory.resolve("init.sql"),
                 "--innodb-flush-log-at-trx-commit=0"));
@@ -126,7 +128,7 @@ final class TestMariadb implements AutoCloseable {
         }
         Path begun = Files.createTempDirectory("redlatch-mariadb");
         List<String> command = program();
-        command.addAll(List.of("--bootstrap", "--log-warnings=0", "--datadir=" + begun));
+        command.addAll(List.of("--bootstrap", "--log-warnings=0", "--datadir=" + begun, "--tmpdir=" + begun));
         List<String> statements = new ArrayList<>(List.of("CREATE DATABASE IF NOT EXISTS mysql;", "USE mysql;", "SET @auth_root_socket=NULL;"));
         for (String table : TABLES) {
             statements.addAll(Files.readAllLines(Paths.get("/usr/share/mysql", table)));

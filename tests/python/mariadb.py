@@ -125,6 +125,8 @@ class Mariadb(Private):
         return [
             *program(),
             f"--datadir={self.home / 'data'}",
+            # A server that starts deletes the temporary tables that it finds, also those of other servers.
+            f"--tmpdir={self.home}",
             f"--port={self.port}",
             "--bind-address=127.0.0.1",
             f"--socket={self.home / 'socket'}",
@@ -201,7 +203,7 @@ def prepared() -> Path:
     statements = "CREATE DATABASE IF NOT EXISTS mysql;\nUSE mysql;\nSET @auth_root_socket=NULL;\n"
     statements += "".join((Path("/usr/share/mysql") / table).read_text() for table in TABLES)
     # The performance schema is off while its tables are made, as in the tests of Rust.
-    words = ["--performance-schema=OFF", "--bootstrap", "--log-warnings=0", f"--datadir={own}"]
+    words = ["--performance-schema=OFF", "--bootstrap", "--log-warnings=0", f"--datadir={own}", f"--tmpdir={own}"]
     subprocess.run([*program(), *words], input=statements.encode(), capture_output=True, check=True)
     try:
         own.rename(ready)

@@ -142,6 +142,8 @@ impl Mariadb {
         let mut command = server();
         command.extend([
             format!("--datadir={}", path("data")),
+            // A server that starts deletes the temporary tables that it finds, also those of other servers.
+            format!("--tmpdir={}", self.dir.display()),
             format!("--port={}", self.port),
             "--bind-address=127.0.0.1".into(),
             format!("--socket={}", path("socket")),
@@ -195,9 +197,10 @@ fn prepared() -> PathBuf {
         let dir = all.join(format!("redlatch-mariadb-{version}-{}", std::process::id()));
         std::fs::create_dir_all(&dir).expect("the folder can be made");
         let data = format!("--datadir={}", dir.display());
+        let temporary = format!("--tmpdir={}", dir.display());
         let mut bootstrap = Command::new(&words[0])
             .args(&words[1..])
-            .args(["--bootstrap", "--log-warnings=0", &data])
+            .args(["--bootstrap", "--log-warnings=0", &data, &temporary])
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
