@@ -14,33 +14,12 @@ import pytest
 
 import loops
 import redlatch
+from ends import HOLDING, WAITING
 from eventually import until_true
 from forks import in_a_fork
 from redlatch import aio
 from zookeeper import Tree
 
-#: Programs that take a lock and end as the line at their end says.
-PROGRAMS = {
-    "threads": """
-import os, signal, sys, redlatch
-client = redlatch.connect(sys.argv[1])
-hold = client.lock(sys.argv[2]).lock()
-print("held", flush=True)
-sys.stdin.readline()
-{end}
-""",
-    "asyncio": """
-import asyncio, os, signal, sys
-from redlatch import aio
-client = aio.connect(sys.argv[1])
-async def main():
-    hold = await client.lock(sys.argv[2]).lock()
-    print("held", flush=True)
-    sys.stdin.readline()
-    {end}
-asyncio.run(main())
-""",
-}
 #: The ends, with the exit code of each, the session's time in seconds, and the longest time until the lock is free.
 ENDS = {
     "its end": ("pass", 0, 30, 5),
@@ -50,13 +29,13 @@ ENDS = {
 
 
 @pytest.mark.parametrize("end", ENDS)
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("program", HOLDING)
 def test_a_lock_is_free_at_once_when_its_process_has_ended_and_when_its_session_has_if_it_was_killed(
     tree: Tree, name: str, program: str, end: str
 ) -> None:
     line, code, session, within = ENDS[end]
     url = f"{tree.url}?watchdog={session}"
-    command = [sys.executable, "-c", PROGRAMS[program].format(end=line), url, name]
+    command = [sys.executable, "-c", HOLDING[program].format(end=line), url, name]
     # Not by our client, whose queues go when they are empty: kazoo looks only once whether its queue is there.
     tree.kazoo.ensure_path(f"/{name}")
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -118,20 +97,6 @@ def test_a_forked_child_is_a_client_of_its_own_and_leaves_its_parents_locks_alon
     done(hold.release())
     done(done(client.lock(name).lock()).release())
     done(client.close())
-
-
-WAITING = """
-import sys, redlatch
-client = redlatch.connect(sys.argv[1])
-lock = client.lock(sys.argv[2])
-try:
-    lock.lock()
-except KeyboardInterrupt:
-    print("interrupted", lock.try_lock(), flush=True)
-sys.stdin.readline()
-with lock:
-    print("held", flush=True)
-"""
 
 
 def test_ctrl_c_ends_a_wait_in_the_servers_queue(tree: Tree, name: str) -> None:
