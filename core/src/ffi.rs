@@ -88,6 +88,10 @@ pub trait Border {
         self.client().look(hold)
     }
 
+    fn is_wanted(&self, hold: u64) -> bool {
+        self.client().is_wanted(hold)
+    }
+
     fn loss_of(&self, hold: u64) -> Option<Loss> {
         self.client().loss_of(hold)
     }

@@ -13,6 +13,8 @@
 //!   [`read_write_lock`](Client::read_write_lock), [`fenced_lock`](Client::fenced_lock), and so on; also
 //!   [`semaphore`](Client::semaphore), [`permit_semaphore`](Client::permit_semaphore) and [`latch`](Client::latch).
 //!   [`RedLock`] locks on a majority of independent servers.
+//! - [`leader`](Client::leader) elects one of several processes: a [`Term`] is the hold of the one that leads.
+//! - [`locks`](Client::locks) lists the locks that are held, by any client.
 //! - [`LockBuilder`] has the wait, the lease and the owner of an acquire. `.blocking()` has the same calls for threads.
 //! - [`Guard`] is a hold. It releases when it is dropped, and tells of a loss: [`ensure`](Guard::ensure),
 //!   [`run`](Guard::run), [`lost`](Guard::lost), [`on_lost`](Guard::on_lost).
@@ -44,6 +46,8 @@ mod request;
 mod sessions;
 
 pub use crate::api::guard::{BlockingGuard, Guard};
+pub use crate::api::inventory::Locks;
+pub use crate::api::leader::{CurrentLeader, Leader, Observer, Term};
 pub use crate::api::lock::{Blocking, LockBuilder};
 pub use crate::api::locks::ReadWriteLock;
 pub use crate::api::operation::{Acquiring, Operation, Waiting};
@@ -60,4 +64,5 @@ pub use crate::config::sharded::Sharded;
 pub use crate::config::sync_policy::SyncPolicy;
 pub use crate::config::tls::TlsVerify;
 pub use crate::request::error::{Error, Loss, LostReason, Result, ServerError, Source};
+pub use crate::request::inventory::{HeldLock, Holder};
 pub use crate::request::permit_id::PermitId;

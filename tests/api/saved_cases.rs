@@ -26,10 +26,9 @@ fn the_saved_cases_of_a_random_test_are_where_it_looks_for_them() {
     ] {
         for case in below(&saved) {
             let source = case.strip_prefix(&saved).expect("it is below").with_extension("rs");
-            let is_read = sources
-                .iter()
-                .map(|sources| sources.join(&source))
-                .any(|source| source.is_file() && read(&source).contains("proptest!"));
+            let reads = |text: &str| text.contains("proptest!") || text.contains("source_file: Some(file!())");
+            let mut sources = sources.iter().map(|sources| sources.join(&source));
+            let is_read = sources.any(|source| source.is_file() && reads(&read(&source)));
             assert!(is_read, "no random test reads {}", case.display());
             found += 1;
         }

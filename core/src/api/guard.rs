@@ -173,6 +173,13 @@ impl Guard {
         }
     }
 
+    /// Whether another client has asked for the release of this hold; then it is kind to come to an end soon. It is a
+    /// request and no more: the hold stays. On ZooKeeper Curator's `Revoker` asks so; clients of other systems cannot.
+    /// Sends nothing.
+    pub fn is_wanted(&self) -> bool {
+        self.hold.is_wanted()
+    }
+
     /// The fencing token: greater than the token of every earlier hold. `None`: this kind of lock has no tokens. It is
     /// signed, as the server's integers and those of databases are, and never negative.
     pub fn token(&self) -> Option<i64> {

@@ -2,6 +2,8 @@
 
 mod debug;
 pub mod guard;
+pub mod inventory;
+pub mod leader;
 pub mod lock;
 pub mod locks;
 mod on_lost;

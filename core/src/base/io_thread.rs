@@ -28,6 +28,8 @@ pub struct IoThread {
     /// Locked by the caller that starts the thread, so that only one does.
     starting: Mutex<()>,
     stop: Arc<Notify>,
+    /// The work of the thread before its end.
+    last: Arc<Mutex<Option<Work>>>,
 }
 
 impl IoThread {
@@ -49,6 +51,7 @@ impl IoThread {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let handle = runtime.handle().clone();
         let stop = self.stop.clone();
+        let last = self.last.clone();
         let (give, given) = sync_channel::<Runtime>(1);
         let run = move || {
             let Ok(runtime) = given.recv() else { return };
@@ -57,6 +60,10 @@ impl IoThread {
                 tokio::select! {
                     () = background => {}
                     () = stop.notified() => {}
+                }
+                let last = last.lock().expect("nothing panics while it is held").take();
+                if let Some(last) = last {
+                    last.await;
                 }
             };
             // The watchdog runs as a task: each wake of the future that the runtime blocks on costs one more system
@@ -88,6 +95,12 @@ impl IoThread {
     /// Ends the thread, now or as soon as it has started.
     pub fn stop(&self) {
         self.stop.notify_one();
+    }
+
+    /// As [`IoThread::stop`], once the thread has done this. A thread that never starts does not do it.
+    pub fn stop_behind(&self, last: Work) {
+        *self.last.lock().expect("nothing panics while it is held") = Some(last);
+        self.stop();
     }
 
     /// Runs work on the thread beside its other work. The end of the client ends it.

@@ -348,6 +348,11 @@ impl Engine for Arc<Group> {
         held.map_or_else(|| state.groups().look_back(hold), |held| held.look())
     }
 
+    fn is_wanted(&self, hold: u64) -> bool {
+        let held = self.home().state().ok().and_then(|state| state.groups().get(hold));
+        held.is_some_and(|held| held.is_wanted())
+    }
+
     fn loss_of(&self, hold: u64) -> Option<Loss> {
         match self.look(hold) {
             Look::Lost(loss) => Some(loss),

@@ -35,6 +35,10 @@ impl Sight {
         self.look().is_held()
     }
 
+    pub fn is_wanted(&self) -> bool {
+        self.process == id() && self.client.is_wanted(self.hold)
+    }
+
     pub fn abandon(&self) -> bool {
         self.process == id() && self.client.abandon(self.hold)
     }
@@ -64,6 +68,10 @@ impl Hold {
 
     pub fn look(&self) -> Look {
         self.check().map_or(Look::Gone, |()| self.client.look(self.release.hold))
+    }
+
+    pub fn is_wanted(&self) -> bool {
+        self.check().is_ok() && self.client.is_wanted(self.release.hold)
     }
 
     pub fn sight(&self) -> Sight {

@@ -368,6 +368,11 @@ impl Client {
         self.engine().map_or(Look::Gone, |engine| engine.look(hold))
     }
 
+    /// Tells whether another client has asked for the release of a hold. Sends nothing.
+    pub(crate) fn is_wanted(&self, hold: u64) -> bool {
+        self.engine().is_ok_and(|engine| engine.is_wanted(hold))
+    }
+
     /// The loss of a hold, even if the client reported it to the release: then [`Client::look`] calls the hold gone.
     /// Sends nothing.
     pub(crate) fn loss_of(&self, hold: u64) -> Option<Loss> {

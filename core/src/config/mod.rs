@@ -125,7 +125,8 @@ impl Config {
         if url.path().contains('@') && (has_host || !Servers::is_socket(url.scheme())) {
             return Err(bad("has an `@` behind a `/`; in a password they are %40 and %2F"));
         }
-        let (servers, database) = Servers::from_url(url.scheme(), &hosts, url.path()).map_err(|why| bad(&why))?;
+        let path = if url.scheme().starts_with("zookeeper") { servers::written_path(&first) } else { url.path() };
+        let (servers, database) = Servers::from_url(url.scheme(), &hosts, path).map_err(|why| bad(&why))?;
         let mut config = Config {
             servers,
             sentinel_username: None,
@@ -266,7 +267,8 @@ impl Config {
         self
     }
 
-    /// The name of the connections in `CLIENT LIST`, without spaces. Default: none.
+    /// The name of the connections in `CLIENT LIST`, without spaces. Default: `redlatch@<host>:<process>:<id of the client>`, by which
+    /// [`crate::Client::locks`] tells the process of a holder.
     #[must_use]
     pub fn client_name(mut self, name: &str) -> Self {
         self.client_name = given(name);
@@ -467,12 +469,10 @@ impl Config {
         }
         self.sync.checked()?;
         waiters(Some(self.waiters), &self.waiters.to_string())?;
-        match self.servers.is_sql() {
-            true => self.check_sql()?,
-            false => login::check("the user", self.username.as_deref(), self.password.as_deref())?,
-        }
-        if self.servers.is_zookeeper() {
-            self.check_zookeeper()?;
+        match &self.servers {
+            Servers::Sql { .. } => self.check_sql()?,
+            Servers::Zookeeper { .. } => self.check_zookeeper()?,
+            _ => login::check("the user", self.username.as_deref(), self.password.as_deref())?,
         }
         login::check(
             "the user of the sentinels",
@@ -494,6 +494,12 @@ impl Config {
                 self.servers
             )));
         }
+        if self.node_format != NodeFormat::default() {
+            return Err(Error::config(format!(
+                "{} does not have the option node_format, which is for ZooKeeper; leave it out",
+                self.servers
+            )));
+        }
         self.check_sessions()
     }
 
@@ -507,6 +513,18 @@ impl Config {
             return Err(Error::config(format!(
                 "{} does not have the option {option}, which is for MySQL and MariaDB; leave it out",
                 self.servers
+            )));
+        }
+        // The text in the place of the user may be the password, so no error shows it.
+        let lone = match (&self.username, &self.password) {
+            (Some(_), None) => Some(["user", "password"]),
+            (None, Some(_)) => Some(["password", "user"]),
+            _ => None,
+        };
+        if let Some([given, missing]) = lone {
+            return Err(Error::config(format!(
+                "the {given} has no {missing}, and would not be logged in; give the {missing} too (zookeeper://user:password@host), \
+                 or leave the {given} out"
             )));
         }
         self.check_sessions()

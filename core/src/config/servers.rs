@@ -88,6 +88,7 @@ impl Servers {
     }
 
     /// Tells whether they are servers of ZooKeeper.
+    #[cfg(feature = "zookeeper")]
     pub fn is_zookeeper(&self) -> bool {
         matches!(self, Servers::Zookeeper { .. })
     }
@@ -219,6 +220,13 @@ fn address(text: &str, port: u16, tls: bool) -> std::result::Result<Address, Str
 
 pub(crate) fn decode(text: &str) -> String {
     percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
+/// The path behind the hosts as it is written: the parser of URLs goes back at each `..` in it.
+pub(crate) fn written_path(text: &str) -> &str {
+    let rest = text.trim().split_once("://").map_or("", |(_, rest)| rest);
+    let path = rest.find(['/', '?', '#']).map_or("", |at| &rest[at..]);
+    path.split(['?', '#']).next().unwrap_or_default()
 }
 
 /// Splits a URL: gives the URL with its first host alone, and all its hosts.

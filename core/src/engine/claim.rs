@@ -42,11 +42,21 @@ impl Claim {
         }
     }
 
+    /// The same claim for all kinds whose holds the server counts together.
+    pub fn counted(&self) -> Self {
+        self.by(counted_as(self.kind))
+    }
+
     /// The claims of its owner whose holds the server counts together with those by this one, which is among them.
     pub fn counted_together(&self) -> impl Iterator<Item = Claim> {
         let has_others = COUNTED_TOGETHER.contains(&self.kind);
         let others = COUNTED_TOGETHER.into_iter().filter(move |kind| has_others && *kind != self.kind);
         std::iter::once(self.kind).chain(others).map(|kind| self.by(kind))
+    }
+
+    /// The claims of its owner to the lock of that name by every kind of lock with owners.
+    pub fn of_any_kind(&self) -> impl Iterator<Item = Claim> {
+        COUNTED_TOGETHER.into_iter().chain(["read", "write"]).map(|kind| self.by(kind))
     }
 
     /// A hash of the field that the server has for the claim: that of another field is hardly ever the same.

@@ -53,8 +53,8 @@ impl Departures {
         self.count.load(SeqCst) > 0 && self.by_name().under_way.contains_key(name)
     }
 
-    /// Returns once the releases of this name that are under way now have ended.
-    pub async fn over(&self, name: &str) {
+    /// Completes once the releases of this name that are under way now have ended: those that begin later do not count.
+    pub fn over(&self, name: &str) -> impl Future<Output = ()> + use<> {
         let ends: Vec<_> = {
             let mut by_name = self.by_name();
             let under_way = by_name.under_way.get_mut(name).into_iter().flatten();
@@ -65,8 +65,10 @@ impl Departures {
             };
             under_way.map(awaited).collect()
         };
-        for ended in ends {
-            let _ = ended.await;
+        async move {
+            for ended in ends {
+                let _ = ended.await;
+            }
         }
     }
 

@@ -21,6 +21,7 @@ mod due;
 pub mod grip;
 mod owned;
 pub mod past;
+mod sharers;
 pub mod stand_ins;
 mod timetable;
 
@@ -35,8 +36,10 @@ mod time_line;
 #[cfg(test)]
 mod turns;
 
-use owned::{Gone, Hold, Lost, Owned, Sharers};
+use owned::{Gone, Hold, Lost, Owned};
 use past::Past;
+use sharers::Sharers;
+use stand_ins::StandIns;
 use timetable::Timetable;
 
 pub use due::Ask;
@@ -63,6 +66,8 @@ pub struct Holds {
     numbers: HashMap<u64, usize, RandomState>,
     /// The scopes of the holds that have one.
     scopes: HashMap<u64, UnkeptScope, RandomState>,
+    /// The holds that releases took as the latest ones of owners that had others, by the claim for all kinds together.
+    stand_ins: HashMap<Claim, StandIns, RandomState>,
     /// The time of each owner's next check.
     due: Timetable,
     ended: Vec<Ended>,
@@ -121,6 +126,7 @@ impl Holds {
             names: Default::default(),
             numbers: Default::default(),
             scopes: Default::default(),
+            stand_ins: Default::default(),
             due,
             ended: Default::default(),
             past,
@@ -141,12 +147,20 @@ impl Holds {
         self.owned[key].live()
     }
 
-    /// Tells whether another owner of this client holds the lock.
+    /// Tells whether another owner of this client holds the lock by this kind.
     pub fn is_near(&self, claim: &Claim, now: Instant) -> bool {
-        let is_other =
-            |other: &Claim| (other.kind, &other.name) == (claim.kind, &claim.name) && other.owner != claim.owner;
-        let has = |other: &Owned| is_other(&other.claim) && other.live() > 0 && other.deadline > now;
-        self.names.get(&claim.name).is_some_and(|sharers| sharers.keys.iter().any(|key| has(&self.owned[*key])))
+        self.is_held(claim, now, |other| other.kind == claim.kind && other.owner != claim.owner)
+    }
+
+    /// Tells whether another owner of this client holds the lock by any kind that is counted together with this one.
+    pub fn is_taken(&self, claim: &Claim, now: Instant) -> bool {
+        self.is_held(claim, now, |other| other.is_counted_with(claim) && other.owner != claim.owner)
+    }
+
+    fn is_held(&self, claim: &Claim, now: Instant, by: impl Fn(&Claim) -> bool) -> bool {
+        let has = |owned: &Owned| owned.claim.name == claim.name && by(&owned.claim);
+        let holds = |owned: &Owned| has(owned) && owned.live() > 0 && owned.deadline > now;
+        self.names.get(&claim.name).is_some_and(|sharers| sharers.holders.iter().any(|key| holds(&self.owned[*key])))
     }
 
     /// Notes a hold that the server granted, by a call sent at `sent`, in this incarnation of the server. `shared`: the
@@ -166,13 +180,18 @@ impl Holds {
         let check_at = Some(self.stepped(now + LASTING + STEP, STEP));
         let fresh = || Owned { check_at, changed: true, ..Owned::new(claim.clone(), number, until, incarnation, now) };
         let key = self.key_for(claim, || Owned { shared: shared().map(Arc::from), ..fresh() });
+        self.names.get_mut(&claim.name).into_iter().for_each(|sharers| sharers.granted = claim.owner);
         let renew_at = self.first_renewal(key, now);
+        // The server shortens no key that it has kept for the owner.
+        let ends = self.counted_in(claim, claim.owner).into_iter().filter_map(|key| self.owned[key].outlasts);
+        let outlasts = ends.max().filter(|end| *end > until);
         let owned = &mut self.owned[key];
         if owned.live() == 0 {
             let holds = std::mem::take(&mut owned.holds);
-            *owned = Owned { shared: owned.shared.take(), holds, due: owned.due, ..fresh() };
+            let Owned { due, places, is_lapsed, .. } = *owned;
+            *owned = Owned { shared: owned.shared.take(), holds, due, places, is_lapsed, ..fresh() };
         }
-        owned.deadline = owned.deadline.max(until);
+        owned.outlasts = outlasts;
         if lease.is_none() && !owned.is_renewed() {
             owned.renew_at = renew_at;
         }
@@ -180,9 +199,24 @@ impl Holds {
         self.numbers.insert(number, key);
         let decides = owned.decides().clone();
         self.tell("taken", &self.owned[key], number, Some(sent), 0);
-        self.plan(key);
+        self.last_until(claim, until, sent);
         self.changed(&decides, now);
         number
+    }
+
+    /// Has all that the server counts together with what the owner has by this claim last until then, or until the latest end of
+    /// its parts: the server has one end for them.
+    fn last_until(&mut self, claim: &Claim, until: Instant, sent: Instant) {
+        let together = self.counted_with(claim);
+        let ends = together.iter().map(|key| &self.owned[*key]).filter(|owned| owned.live() > 0);
+        let until = ends.map(|owned| owned.deadline).fold(until, Instant::max);
+        for key in together {
+            if self.owned[key].live() > 0 && self.owned[key].deadline != until {
+                self.owned[key].deadline = until;
+                self.tell("until", &self.owned[key], 0, Some(sent), 0);
+            }
+            self.plan(key);
+        }
     }
 
     /// The key of an owner, which is `fresh` if the client does not know it.
@@ -192,13 +226,24 @@ impl Holds {
         }
         let key = self.owned.insert(fresh());
         self.claims.insert(claim.clone(), key);
-        self.owned[key].names().for_each(|name| self.names.entry(name.clone()).or_default().keys.push(key));
+        self.enlist(key);
         key
     }
 
-    /// Gives the facts for the release of a hold (0: the latest). `Ok(None)`: there is no such hold. `Err`: the hold
-    /// was lost, and this call forgets it. A hold that was lost only because the client ended is released all the same.
-    pub fn leaving(&mut self, claim: &Claim, number: u64, now: Instant) -> Result<Option<Leaving>, Lapsed> {
+    /// Gives the facts for the release of a hold, by the claim that [`Holds::meant`] gives. `Ok(None)`: there is no such
+    /// hold. `Err`: the hold was lost, and this call forgets it. A hold that was lost only because the client ended is
+    /// released all the same.
+    pub fn leaving(&mut self, claim: &Claim, meant: Meant, now: Instant) -> Result<Option<Leaving>, Lapsed> {
+        let number = match meant {
+            Meant::Latest => 0,
+            Meant::Given(number) => number,
+            Meant::Untaken(0) => return Ok(None),
+            Meant::Untaken(untaken) => {
+                let (_, number) = self.meant(claim, meant);
+                self.ends_instead(claim, number, untaken);
+                number
+            }
+        };
         if let Some(&Gone { lost, outlasts, .. }) = self.past.tell(number, |gone| gone.claim == *claim) {
             return Err(Lapsed { loss: Box::new(self.loss(claim, &lost, now)), outlasts });
         }
@@ -220,7 +265,7 @@ impl Holds {
         let Some(hold) = found else { return Ok(None) };
         let number = hold.number;
         if let Some(lost) = hold.lost.as_ref().filter(|_| !hold.abandoned) {
-            let lapsed = Lapsed { loss: Box::new(self.loss(claim, lost, now)), outlasts: owned.outlasts };
+            let lapsed = Lapsed { loss: Box::new(self.loss(claim, lost, now)), outlasts: owned.outlasting() };
             self.tell_loss(claim, number, now);
             return Err(lapsed);
         }
@@ -230,21 +275,10 @@ impl Holds {
         let leave = others().filter(|hold| hold.lost.is_none() || hold.abandoned).count() as u32;
         self.tell("leaving", owned, number, None, 0);
         let leaving = Leaving { number, leave, lease, since: owned.gripped };
-        if is_latest && owned.holds.len() > 1 {
+        if is_latest && together.iter().map(|key| self.owned[*key].holds.len()).sum::<usize>() > 1 {
             self.stands_in(claim, number);
         }
         Ok(Some(leaving))
-    }
-
-    /// The claim whose latest hold a release by this claim ends: the same one, or if its owner has no hold by it, another one
-    /// that the server counts together with it.
-    pub fn claim_of_latest(&self, claim: Claim) -> Claim {
-        if self.of(&claim).is_some_and(|owned| !owned.holds.is_empty()) {
-            return claim;
-        }
-        let latest = |owned: &Owned| owned.holds.last().filter(|_| owned.live() > 0).map(|hold| hold.number);
-        let held = claim.counted_together().filter_map(|claim| Some((self.of(&claim).and_then(latest)?, claim)));
-        held.max_by_key(|(number, _)| *number).map_or(claim, |(_, other)| other)
     }
 
     /// Notes a hold that the server released; `is_last`: the server has nothing of the owner any more, by any kind.
@@ -260,7 +294,7 @@ impl Holds {
         if let Some(owned) = self.of(claim) {
             let lost =
                 owned.holds.iter().find(|hold| hold.number == number).and_then(|hold| hold.lost.as_deref().copied());
-            let gone = lost.map(|lost| Gone { claim: claim.clone(), lost, outlasts: owned.outlasts });
+            let gone = lost.map(|lost| Gone { claim: claim.clone(), lost, outlasts: owned.outlasting() });
             gone.into_iter().for_each(|gone| self.past.add(number, gone, true));
         }
         self.forget(claim, number, now);
@@ -370,14 +404,28 @@ impl Holds {
         Some(before)
     }
 
-    /// Notes that the server may keep the key for longer than the client believes: the answer to a call came too late
-    /// or not at all.
-    pub fn outlasts(&mut self, claim: &Claim) {
-        let Some(key) = self.claims.get(claim).copied() else { return };
-        self.owned[key].outlasts = true;
+    /// Notes that the server may keep the key until `end`: the answer to a call came too late or not at all.
+    pub fn outlasts(&mut self, claim: &Claim, end: Instant) {
+        for key in self.counted_with(claim) {
+            self.owned[key].outlast(end);
+        }
     }
 
-    /// Undoes [`Holds::shorten`]: the key ends at `before` after all.
+    /// As [`Holds::outlasts`], for what the owners hold now under this grip.
+    pub fn outlasts_under(&mut self, grip: &Claim, end: Instant) {
+        for key in self.holders_under(grip) {
+            self.owned[key].outlast(end);
+        }
+    }
+
+    /// Notes that the server keeps the key for as long as the client believes, and no longer.
+    pub fn ends_as_believed(&mut self, claim: &Claim) {
+        for key in self.counted_with(claim) {
+            self.owned[key].outlasts = None;
+        }
+    }
+
+    /// Undoes [`Holds::shorten`]: the key ends at `before` after all, even if the holds have ended since.
     pub fn restore(&mut self, claim: &Claim, before: Instant) {
         self.change_end(claim, None, |deadline| deadline.max(before));
     }
@@ -391,7 +439,7 @@ impl Holds {
     }
 
     fn change_end(&mut self, claim: &Claim, sent: Option<Instant>, change: impl Fn(Instant) -> Instant) {
-        if let Some(key) = self.claims.get(claim).copied() {
+        for key in self.counted_with(claim) {
             self.owned[key].deadline = change(self.owned[key].deadline);
             self.tell("until", &self.owned[key], 0, sent, 0);
             self.plan(key);
@@ -401,14 +449,15 @@ impl Holds {
     /// Notes whether this client takes the lock of that name away from its holders. Its own holds of the lock are then
     /// lost by its own doing.
     pub fn force(&mut self, name: &str, is_forced: bool) {
-        for key in self.names.get(name).into_iter().flat_map(|sharers| &sharers.keys) {
+        for key in self.names.get(name).into_iter().flat_map(|sharers| &sharers.holders) {
             self.owned[*key].forced = is_forced;
         }
     }
 
-    /// Notes the server's answer to a call sent at `sent`: it has no field of this owner; `taken`: another owner has one.
-    pub fn missing(&mut self, claim: &Claim, taken: bool, incarnation: u64, sent: Instant, now: Instant) {
-        for key in self.counted_with(claim) {
+    /// Notes the server's answer to a call about `field` that was sent at `sent`: it has no such field, under which the owner
+    /// of this claim had its holds; `taken`: another owner has one.
+    pub fn missing(&mut self, claim: &Claim, field: i64, taken: bool, incarnation: u64, sent: Instant, now: Instant) {
+        for key in self.counted_in(claim, field) {
             // A belief that was over when the call went out ended by itself, whether or not the watchdog has looked since.
             if self.owned[key].deadline <= sent {
                 self.expire(key, now);
@@ -506,9 +555,13 @@ impl Holds {
     }
 
     fn expire(&mut self, key: usize, now: Instant) {
-        let owned = &self.owned[key];
+        let owned = &mut self.owned[key];
         if owned.deadline > now || owned.live() == 0 {
             return;
+        }
+        // The server may have carried such a renewal out.
+        if owned.unanswered > 0 {
+            owned.outlast(owned.deadline + self.watchdog);
         }
         let reason = match owned.is_renewed() {
             false => LostReason::Expired,

@@ -38,6 +38,8 @@ pub trait Engine {
     fn cancel(&self, ticket: u64);
     /// Tells what the client knows of a hold. Neither this nor the following methods ask a server.
     fn look(&self, hold: u64) -> Look;
+    /// Tells whether another client has asked for the release of a hold.
+    fn is_wanted(&self, hold: u64) -> bool;
     /// The loss of a hold, even if the engine reported it to the release.
     fn loss_of(&self, hold: u64) -> Option<Loss>;
     /// Notes that no caller can release the hold any more. False: it is not held, or the engine does not renew it

@@ -1,5 +1,7 @@
 //! The features of the kinds of lock, the same words for every engine.
 
+use crate::request::names::LEADER;
+
 /// The features of a kind, for the documentation and the contract tests.
 #[derive(Clone, Copy, Debug)]
 pub struct Traits {
@@ -47,8 +49,8 @@ impl Queue {
 }
 
 /// The kinds whose holds the server counts together: all that an owner has of a name, by any of them, is one count.
-pub(crate) const COUNTED_TOGETHER: [&str; 6] =
-    ["plain", "spin", "non_reentrant", "fenced", "fair", "non_reentrant_fair"];
+pub(crate) const COUNTED_TOGETHER: [&str; 7] =
+    ["plain", "spin", "non_reentrant", "fenced", "fair", "non_reentrant_fair", LEADER];
 
 /// The name under which the server counts the holds of this kind: the same for kinds that are counted together.
 pub(crate) fn counted_as(kind: &'static str) -> &'static str {

@@ -56,6 +56,11 @@ impl Engine for Arc<Redis> {
         self.holds(|holds| holds.look(hold, Instant::now()))
     }
 
+    /// No client of Redis can ask.
+    fn is_wanted(&self, _: u64) -> bool {
+        false
+    }
+
     fn loss_of(&self, hold: u64) -> Option<Loss> {
         self.holds(|holds| holds.loss_of(hold, Instant::now()))
     }
@@ -160,7 +165,15 @@ fn start(target: Target, ticket: u64, request: Request, done: Done) -> Option<Re
             release(target, ticket, Meant::from(&request), giving_back(done)).map(given_back)
         }
         Op::Extend if !target.row.traits.held => ask(target, ticket, Op::Extend, done),
-        Op::ForceRelease | Op::Delete | Op::Extend | Op::Ping | Op::Keys | Op::Watch | Op::Expiry | Op::Deletion => {
+        Op::ForceRelease
+        | Op::Delete
+        | Op::Extend
+        | Op::Ping
+        | Op::Keys
+        | Op::Inventory
+        | Op::Watch
+        | Op::Expiry
+        | Op::Deletion => {
             submit(target, ticket, request, done);
             None
         }
@@ -183,6 +196,7 @@ fn submit(target: Target, ticket: u64, request: Request, done: Done) {
         }
         Op::Ping => spawn(&redis, ticket, done, async move { target.ping().await }),
         Op::Keys => spawn(&redis, ticket, done, async move { target.keys().await }),
+        Op::Inventory => spawn(&redis, ticket, done, async move { target.inventory().await }),
         Op::Watch => redis.watch(request.hold, ticket, done),
         Op::Expiry | Op::Deletion => match (request.hold, request.wait) {
             (0, _) => spawn(&redis, ticket, done, key_events::subscribe(target, request.op)),
@@ -240,6 +254,7 @@ fn submit_release(target: Target, ticket: u64, meant: Meant, done: Done) {
 
 /// The first step of a release: `Moved` if another call about the hold is under way. Gives the target for the call.
 fn begin_release(target: Target, meant: Meant) -> (Target, Result<Begun>) {
+    let target = target.of_meant(meant);
     let Some(entry) = target.try_enter_grip() else { return (target, Ok(Begun::Moved)) };
     let target = target.through(entry.claim.owner);
     let begun = target.releasing(meant, entry);

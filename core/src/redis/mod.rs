@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use smallvec::SmallVec;
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::timeout;
 
@@ -13,19 +14,25 @@ use crate::base::io_thread::IoThread;
 use crate::base::tasks::{self, Work, boxed};
 use crate::config::Config;
 use crate::engine::WINDOW;
+use crate::engine::claim::Claim;
 use crate::engine::departures::{Departure, Departures};
 use crate::engine::gate::Gates;
 use crate::engine::holds::{Ended, Holds};
 use crate::engine::loss_listeners::LossListeners;
+use crate::redis::client_name::ClientName;
 use crate::redis::inbox::Inbox;
+use crate::redis::kinds::KindRow;
 use crate::redis::link::wakes::Wakes;
 use crate::redis::link::{BATCH, First, Firsts, Limits, Link, MOST_IN_FLIGHT};
+use crate::redis::ops::inventory::Processes;
 use crate::redis::requests::Requests;
 use crate::redis::settle::{RetryLimits, settle};
 use crate::redis::wait::lines::{self, Lines};
 use crate::request::error::{Error, Result};
+use crate::request::owner::owner_field;
 use crate::request::{Done, Look};
 
+pub mod client_name;
 pub mod dispatch;
 pub mod inbox;
 pub mod kinds;
@@ -56,6 +63,8 @@ pub struct Redis {
     /// Whether the watchdog checks now and then that the machine was not suspended.
     pub looks: AtomicBool,
     requests: Requests,
+    /// The processes of other clients, as a listing names them.
+    pub processes: Processes,
     /// The semaphores without permits about which the client has warned.
     pub unset: Mutex<HashSet<Arc<str>>>,
     /// One for each pipeline of first tries that may be in flight.
@@ -70,8 +79,10 @@ impl Redis {
         // See `engine/holds/belief.rs`.
         let database = config.database;
         tracing::trace!(target: "redlatch::belief", change = "begun", client = &*uuid, servers = %config.servers, database);
+        let name = config.client_name.clone().unwrap_or_else(|| ClientName::of(&uuid).text());
+        let of_link = Config { client_name: Some(name), ..config.clone() };
         Ok(Redis {
-            link: Link::new(config, wakes.clone())?,
+            link: Link::new(&of_link, wakes.clone())?,
             wakes,
             gates: Arc::default(),
             lines: Mutex::new(Lines::new(departures.clone())),
@@ -84,6 +95,7 @@ impl Redis {
             earlier: Arc::default(),
             looks: AtomicBool::new(false),
             requests: Requests::default(),
+            processes: Processes::default(),
             unset: Mutex::default(),
             pipelines: Semaphore::new(MOST_IN_FLIGHT / BATCH),
             config: config.clone(),
@@ -102,20 +114,49 @@ impl Redis {
         if calls {
             self.earlier.notify_one();
         }
+        // At the end of a client, very many are lost at once.
+        let has_lines = ended.iter().any(|ended| ended.loss.is_some()) && !self.lines().are_none();
         for ended in &ended {
-            if ended.loss.is_some() {
-                // A waiter behind a lost hold must not wait for a pass.
-                let kinds::KindRow { traits, .. } = kinds::find(ended.claim.kind).expect("it was acquired");
-                let key = lines::key(&ended.claim, traits);
+            if ended.loss.is_some() && has_lines {
+                // A waiter behind a lost hold must not wait for a pass, nor one by another kind for a message.
                 let redis = self.clone();
-                self.io.spawn(async move {
-                    redis.lines().change(&key, Instant::now(), |line| line.pace.hurry(Instant::now()))
-                });
+                let claim = ended.claim.clone();
+                self.io.spawn(async move { redis.wake_behind(&claim) });
             }
             self.loss_listeners.tell(ended.number, ended.loss.clone());
         }
         ended.iter().for_each(Ended::say);
         result
+    }
+
+    /// Wakes the waiters behind a hold that was lost: those of its own line, and those that wait for a message to all. Another
+    /// owner that waits in a queue of the server hears messages of its own alone, and asks again by itself before long.
+    fn wake_behind(&self, claim: &Claim) {
+        let row = kinds::find(claim.kind).expect("it was acquired");
+        let key = lines::key(claim, &row.traits);
+        self.lines().change(&key, Instant::now(), |line| line.pace.hurry(Instant::now()));
+        self.message(std::iter::once(row).chain(row.sharers()), claim, None);
+    }
+
+    /// Wakes the waiters by other kinds that share the keys of this one, as a message of their own kind to all would.
+    pub fn wake_sharers(&self, row: &KindRow, claim: &Claim) {
+        let lines = self.lines().sharers(row, claim);
+        if !lines.is_empty() {
+            let own = row.kind.wake(&claim.name, &owner_field(&self.uuid, claim.owner)).channel;
+            self.message(lines.iter().filter_map(|line| kinds::find(line.kind)), claim, own);
+        }
+    }
+
+    /// Does what a message on the channel of each of these kinds would do, but for one channel.
+    fn message<'a>(&self, rows: impl Iterator<Item = &'a KindRow>, claim: &Claim, but: Option<String>) {
+        let owner = owner_field(&self.uuid, claim.owner);
+        let mut told: SmallVec<[String; 4]> = but.into_iter().collect();
+        for channel in rows.filter_map(|row| row.kind.wake(&claim.name, &owner).channel) {
+            if !told.contains(&channel) {
+                self.wakes.message(&channel);
+                told.push(channel);
+            }
+        }
     }
 
     /// Completes `done` when a hold has ended.

@@ -81,10 +81,6 @@ impl Attempt {
 impl Target {
     pub fn new(redis: &Arc<Redis>, request: &Request) -> Result<Self> {
         let claim = Claim::new(request.kind, redis.config.full_name(request.name.clone()), request.owner);
-        let claim = match Meant::from(request) {
-            Meant::Latest if request.op == Op::Release => redis.holds(|holds| holds.claim_of_latest(claim)),
-            _ => claim,
-        };
         let row = kinds::find(claim.kind)
             .ok_or_else(|| Error::config(format!("there is no kind of lock `{}`", request.kind)))?;
         row.kind.check(request)?;
@@ -133,6 +129,16 @@ impl Target {
             texts,
             scope: Scope::default(),
         }
+    }
+
+    /// The target of a release of that hold, which its owner may have by another kind.
+    pub fn of_meant(self, meant: Meant) -> Self {
+        if let Meant::Given(_) = meant {
+            return self;
+        }
+        let (claim, _) = self.redis.holds(|holds| holds.meant(&self.claim, meant));
+        let row = kinds::find(claim.kind).expect("a kind of which the client has a hold");
+        Target { claim, row, ..self }
     }
 
     /// The same target for work that outlasts the caller, whose span must not stay open for it.
@@ -193,6 +199,7 @@ impl Target {
             next_lease_ms: 0,
             holder: "",
             numbers: &self.numbers,
+            texts: &self.texts,
             request: if self.row.traits.held { String::new() } else { self.redis.request(name) },
             keep_ms: self.keep().as_millis() as u64,
         }
@@ -290,7 +297,7 @@ impl Target {
             }
             Code::WrongKind => return Err(self.wrong_kind(&reply)),
             Code::Missing | Code::Passed | Code::TooLate => {
-                self.missing(&reply, sent);
+                self.missing(self.claim.owner, &reply, sent);
                 None
             }
         })
@@ -312,6 +319,8 @@ impl Target {
             let number =
                 holds.taken(&self.claim, || self.row.kind.shared_key(&self.claim.name), lease, incarnation, sent, now);
             drawn.inspect(|(token, spare)| holds.fence(number, *token, *spare));
+            let is_quiet = |grip| self.redis.gates.are_quiet([grip]);
+            holds.supersede(&self.claim, self.row.traits.exclusive, incarnation, sent, now, is_quiet);
             number
         });
         if self.row.traits.queue == Queue::Inside {
@@ -371,11 +380,11 @@ impl Target {
         kinds::wrong_kind(&self.row.traits, &self.claim.name, reply.text().as_deref())
     }
 
-    /// Notes that the server has no hold of this owner, by the `reply` to a call sent at `sent`.
-    pub fn missing(&self, reply: &Reply, sent: Instant) {
+    /// Notes that the server has no hold of this owner in that field, by the `reply` to a call sent at `sent`.
+    pub fn missing(&self, field: i64, reply: &Reply, sent: Instant) {
         let taken = reply.numbers.first() == Some(&1);
         let incarnation = self.redis.link.incarnation();
-        self.redis.holds(|holds| holds.missing(&self.claim, taken, incarnation, sent, Instant::now()));
+        self.redis.holds(|holds| holds.missing(&self.claim, field, taken, incarnation, sent, Instant::now()));
     }
 
     pub async fn enter(&self, retry: RetryLimits) -> Result<Entry> {

@@ -398,6 +398,11 @@ const TRANSIENT: [&str; 7] = ["LOADING", "BUSY", "TRYAGAIN", "CLUSTERDOWN", "MAS
 /// The words behind the cause of an [`Error::Unavailable`] that ended a wait.
 const NO_ANSWER: &str = "; no answer came during the wait of ";
 
+/// A sentence that names a lock, without the client's prefix before that name.
+fn unquoted(sentence: &str, prefix: &str) -> String {
+    sentence.replacen(&format!("`{prefix}"), "`", 1)
+}
+
 impl Error {
     pub(crate) fn config(message: impl Into<String>) -> Self {
         Error::Config(message.into())
@@ -481,8 +486,12 @@ impl Error {
                 Error::NotSynced { lock: plain(lock), confirmed, expected, because }
             }
             Error::Refused { what, code, message, source } => {
-                Error::Refused { what: what.replacen(&format!("`{prefix}"), "`", 1), code, message, source }
+                Error::Refused { what: unquoted(&what, prefix), code, message, source }
             }
+            Error::Unavailable { server, cause, timeout, source } => {
+                Error::Unavailable { server, cause: unquoted(&cause, prefix), timeout, source }
+            }
+            Error::Unsupported(what) => Error::Unsupported(unquoted(&what, prefix)),
             error => error,
         }
     }

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::request::error::{Error, Loss, Result};
-use crate::request::names::check_name;
+use crate::request::names::{LEADER, check_name, check_value};
 
 pub mod completions;
 pub mod error;
+pub mod inventory;
 pub mod names;
 pub mod owner;
 pub mod permit_id;
@@ -29,7 +30,10 @@ pub enum Op {
     /// lock `items` is `[token]`. A lock whose waiters poll takes the ms between two tries from `Request::numbers`, and
     /// repeats the last one. Of a semaphore it takes `Request::numbers[0]` permits. Of a latch it takes nothing, and is
     /// done once the latch is open. Of permits with ids, `items` is the first id in two halves ([`crate::PermitId`]),
-    /// and the other ids follow it in a row; without a lease they have no end, but the watchdog renews a `permit`.
+    /// and the other ids follow it in a row; without a lease they have no end, but the watchdog renews a `permit`. A leader's
+    /// value is `Request::texts[0]`. The kind `leader_watch` waits until the leader is another one than `Request::texts[0]`
+    /// names, or none: `Answer::number` is the new one's token, 0 if it has none, and `Answer::texts` are the text for the
+    /// next such request and, of a leader of ours, the value.
     Acquire = 1,
     /// Gives one hold back. `Answer::number` is the number of holds that this owner keeps. Of a semaphore it gives back
     /// `Request::numbers[0]` permits; `Answer::number` is the number that is available then. Of permits with ids it
@@ -42,7 +46,8 @@ pub enum Op {
     /// Looks at the lock. `Answer::number` is its remaining time in ms (−1: no end, −2: free). `items` is `[count of
     /// the owner's holds]`, with a fenced lock `[count, token]`: the latest token. Of a semaphore or a latch
     /// `Answer::number` is its count and `items` is `[remaining ms]` (−1: no end, −2: it does not exist); of permits
-    /// with ids `[remaining ms, permits that are out]`.
+    /// with ids `[remaining ms, permits that are out]`. Of a leader `items` is `[count, token]`, with the token of the
+    /// present term, 0 if it has none, and `Answer::texts` are its holder, empty if there is none, and the value.
     Inspect = 4,
     /// Asks the server for a sign of life, and waits for nothing else.
     Ping = 5,
@@ -97,6 +102,12 @@ pub enum Op {
     /// `done`. Of permits that are no holds: as [`Op::Release`], and if the server does not answer in time, the client
     /// goes on giving them back after the error, so no caller gives them back again.
     GiveBack = 20,
+    /// Lists the locks whose names match the pattern `Request::name`, of any kind, a page at a time; a name without a wild card
+    /// is looked at alone. `Request::texts[0]` is the text that the page before gave, empty for the first page.
+    /// `Answer::number` is the number of locks in the page, which may be 0, and `Answer::texts[0]` the text for the next
+    /// page, empty after the last one. [`inventory::Page`] has the form of the rest. A lock may come twice. Locks that clients wait
+    /// for come first; then a scan of all keys takes at most a tenth of the time of each server.
+    Inventory = 21,
 }
 
 impl Op {
@@ -123,6 +134,7 @@ impl Op {
             18 => Op::Lease,
             19 => Op::Keys,
             20 => Op::GiveBack,
+            21 => Op::Inventory,
             _ => {
                 return Err(Error::config(format!(
                     "operation {number} is unknown to this native library; use the one of the same release"
@@ -198,6 +210,9 @@ impl Request {
             return Ok(());
         }
         check_name(&self.name)?;
+        if self.kind == LEADER && self.op == Op::Acquire {
+            check_value(&self.name, self.texts.first().map_or(&[], Vec::as_slice))?;
+        }
         match self.lease {
             Some(lease) if lease < Duration::from_millis(1) || lease > LEASE_MAX => Err(Error::config(format!(
                 "the lease of `{}` is {lease:?}, it must be from 1 ms to 100 years; leave it out to have it renewed",

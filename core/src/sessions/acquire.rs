@@ -9,12 +9,13 @@ use crate::base::clock::Instant;
 use crate::base::jitter::jitter;
 use crate::engine::line::Place;
 use crate::request::error::{Error, Result};
+use crate::request::names::LEADER;
 use crate::request::permit_id::PermitId;
 use crate::request::seat::Seat;
 use crate::request::{Answer, Done, Request};
 use crate::sessions::driver::{Bond, Key, Kin};
 use crate::sessions::grips::{Heir, TakenBack, Wish};
-use crate::sessions::waiter::{Patience, Waiter};
+use crate::sessions::waiter::{Limits, Patience, Waiter};
 use crate::sessions::{After, Sessions, State};
 
 /// The longest pause between two tries to meet the server.
@@ -46,6 +47,30 @@ pub fn begin(
             None
         }
     }
+}
+
+/// Begins to wait for the next change of a leader.
+pub fn watch_leader(sessions: &Arc<Sessions>, ticket: u64, limits: Limits, request: Request, done: Done) {
+    let (cancel, cancelled) = oneshot::channel::<()>();
+    let is_closed = sessions.work(|state| {
+        if !state.closed {
+            state.meeting.insert(ticket, cancel);
+        }
+        state.closed
+    });
+    if is_closed {
+        return done(Err(sessions.cancelled_error()));
+    }
+    let observer = sessions.clone();
+    sessions.spawn(ticket, limits, done, async move {
+        let changed = tokio::select! {
+            biased;
+            changed = observer.clone().next_leader(limits, request) => changed,
+            _ = cancelled => Err(Error::Cancelled),
+        };
+        observer.work(|state| drop(state.meeting.remove(&ticket)));
+        changed
+    });
 }
 
 /// Meets the server, and then begins anew: the keys of names depend on it.
@@ -87,6 +112,10 @@ fn enter(waiter: Waiter, key: &Key) -> Option<(Done, Result<Answer>)> {
     let kin = sessions.driver.kin(key, waiter.claim.owner);
     let entry = sessions.work(|state| {
         let now = Instant::now();
+        // In one step with its entry: the end of an earlier task of the key would take the value away.
+        if waiter.traits.name == LEADER {
+            sessions.driver.bring(key, &waiter.value);
+        }
         let has = |state: &mut State, key: &Key| {
             state.refresh(key, now);
             state.grips.holder(key) == Some(waiter.claim.owner)
@@ -180,7 +209,7 @@ impl State {
         if let Some(heir) = self.claim_of(number) {
             self.holds.released(&heir, number, true, now);
         }
-        self.keys.remove(&number);
+        self.key_of_ended(number);
         // The heir may be cancelled before it is back in the line.
         self.waits.insert(ticket, key.clone());
         self.after.push(After::Miss(offer));

@@ -14,6 +14,7 @@ use crate::engine::gate::Gates;
 use crate::engine::holds::Ended;
 use crate::engine::{Engine, Serving};
 use crate::request::error::{Error, Loss, Result};
+use crate::request::names::LEADER_WATCH;
 use crate::request::seat::Seat;
 use crate::request::{Answer, Done, Look, Op, Request, given_back};
 use crate::sessions::waiter::Limits;
@@ -44,6 +45,10 @@ impl Engine for Arc<Sessions> {
 
     fn look(&self, hold: u64) -> Look {
         Sessions::look(self, hold)
+    }
+
+    fn is_wanted(&self, hold: u64) -> bool {
+        self.work(|state| state.wanted.contains(&hold))
     }
 
     fn loss_of(&self, hold: u64) -> Option<Loss> {
@@ -179,6 +184,7 @@ fn begin(
         return None;
     }
     match request.op {
+        Op::Acquire if request.kind == LEADER_WATCH => acquire::watch_leader(sessions, ticket, limits, request, done),
         Op::Acquire => return acquire::begin(sessions, ticket, &request, done, seat),
         Op::Release => return release::begin(sessions, ticket, &request, done),
         Op::GiveBack => {

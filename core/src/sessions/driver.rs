@@ -4,14 +4,24 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use tokio::time::sleep;
+
 use crate::base::clock::Instant;
-use crate::base::tasks::Work;
+use crate::base::tasks::{Work, boxed};
 use crate::engine::traits::Traits;
 use crate::request::error::{Error, LostReason, Result};
 use crate::request::{Answer, Op};
 
+/// The interval between two looks at the holder of a key where the server tells of no change.
+pub const A_HOLDER: Duration = Duration::from_millis(200);
+
 /// The text by which the server tells locks apart: two names with one key are one lock, in this process too.
 pub type Key = Arc<str>;
+
+/// The lock of a key, without the owner whom it may name behind a zero.
+pub fn lock_of(key: &Key) -> &str {
+    key.split('\0').next().unwrap_or_default()
+}
 
 /// The number of what dies as one: a connection of SQL, a session or a lease of other systems. A client never uses a
 /// number again.
@@ -26,6 +36,24 @@ pub struct Grip {
 
 /// Numbers that grow from grip to grip.
 pub type Range = std::ops::Range<i64>;
+
+/// The outcome of a call that draws such numbers.
+#[derive(Debug)]
+pub enum Drawn {
+    Tokens(Range),
+    /// The bond goes on, and the server gives no numbers for now.
+    NotYet(Error),
+}
+
+/// The error of a call whose fencing tokens another program keeps locked.
+pub fn locked_tokens(server: impl Into<String>, key: &Key) -> Error {
+    let cause = format!(
+        "gives no fencing token of `{}`, since another program keeps them locked; end its transaction, its LOCK TABLES or its \
+         backup",
+        lock_of(key)
+    );
+    Error::unavailable(server, cause, false)
+}
 
 /// The other keys of a lock, for an owner that has it by one of them already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,10 +111,13 @@ pub type Evictees = Arc<OnceLock<Vec<String>>>;
 pub struct Seen {
     /// A client holds it in the way that the question is about.
     pub is_taken: bool,
-    /// A client that asks for it now has to wait.
+    /// An owner that asks for it now has to wait, and not only for a node or a connection of its own client.
     pub is_busy: bool,
-    /// The latest fencing token; 0: there was none.
+    /// The latest fencing token; 0: there was none. Of a leader's lock that of the present term.
     pub token: i64,
+    /// Of a leader's lock: the server's name for its holder, and the value.
+    pub holder: String,
+    pub value: Vec<u8>,
 }
 
 /// The events that a driver tells unasked.
@@ -121,6 +152,10 @@ pub enum News {
         bond: Bond,
         key: Key,
         reason: LostReason,
+    },
+    /// Another owner has the key, so that a call waits in the server's queue.
+    Taken {
+        key: Key,
     },
     /// Another client asks for the lock.
     Wanted {
@@ -159,6 +194,8 @@ pub trait Driver: Send + Sync {
     }
     /// Meets the server.
     fn meet(&self) -> Work<Result<()>>;
+    /// Notes the value with which a candidate is to stand, before it asks for its key.
+    fn bring(&self, _key: &Key, _value: &[u8]) {}
     /// Takes the key if it is free. The caller has no grip of it and no other call about it under way.
     fn take(&self, key: &Key) -> Work<Took>;
     /// Waits in the server's queue until the key is the client's, or for a while. `None`: every connection for that is in
@@ -171,9 +208,13 @@ pub trait Driver: Send + Sync {
     /// Gives a grip back; `again`: and takes the key anew if no client waits for it in the server's queue.
     fn let_go(&self, grip: &Grip, again: bool) -> Work<Gone>;
     /// Draws numbers greater than all before for this key: `count` of them, or at least one.
-    fn fence(&self, grip: &Grip, count: i64) -> Work<Result<Range>>;
+    fn fence(&self, grip: &Grip, count: i64) -> Work<Result<Drawn>>;
     /// Asks the server for a sign of life of a bond. The answer comes as news.
     fn renew(&self, bond: Bond);
+    /// Listens from this call on. The future is done once another client may have the key.
+    fn changed(&self, _key: &Key) -> Work {
+        boxed(sleep(A_HOLDER))
+    }
     /// Looks who has the key; `fenced`: and at its latest token.
     fn look(&self, key: &Key, fenced: bool) -> Work<Result<Seen>>;
     /// Carries out an operation on all permits of a name. `None`: the system has no such operation.
@@ -190,4 +231,8 @@ pub trait Driver: Send + Sync {
     fn close(&self) -> Work;
     /// Ends all bonds without a word to the server.
     fn cut(&self);
+    /// Ends all bonds of a client of which the program has dropped the last handle. `None`: the end of the connections does.
+    fn part(&self) -> Option<Work> {
+        None
+    }
 }

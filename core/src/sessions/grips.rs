@@ -149,6 +149,10 @@ struct Grip<W> {
     word: Option<Word>,
     /// A waiter has no such proof: the line must ask for one by then.
     ask_by: Option<Instant>,
+    /// The waiters in the line whose wait is over: they wait for the answer to the call under way.
+    overtime: Vec<u64>,
+    /// The last call has failed.
+    has_failed: bool,
     /// The client makes no try before.
     until: Instant,
     /// The next try waits in the server's queue.
@@ -181,6 +185,8 @@ impl<W: Wish> Grip<W> {
             is_leaving: false,
             word: None,
             ask_by: None,
+            overtime: Vec::new(),
+            has_failed: false,
             until: now,
             stands: stands_at_once,
             stands_at_once,
@@ -240,6 +246,7 @@ impl<W: Wish> Grip<W> {
                 0 if waits => self.sleep(None, now),
                 0 => Step::End,
                 _ if !tokens.is_empty() => Step::Grant,
+                _ if self.until > now => self.sleep(Some(self.until), now),
                 count => Step::Fence { bond: *bond, count: count.min(MOST_NUMBERS) },
             },
             Hand::Ours(ours) if !waits || !(ours.is_for_head || self.line.turn_lasts(ours.since, now)) => {
@@ -247,7 +254,9 @@ impl<W: Wish> Grip<W> {
             }
             Hand::Ours(ours) => {
                 let wants_token = self.line.first().is_some_and(|place| place.waiter.is_fenced());
-                match wants_token && ours.tokens.is_empty() {
+                let needs_token = wants_token && ours.tokens.is_empty();
+                match needs_token {
+                    true if self.until > now => self.sleep(Some(self.until), now),
                     true => {
                         let count = (self.line.waiting() as i64).min(MOST_NUMBERS);
                         Step::Fence { bond: ours.bond, count }
@@ -268,6 +277,38 @@ impl<W: Wish> Grip<W> {
     fn told(&mut self, now: Instant) {
         self.word = Some(Word::taken_for(TAKEN, now));
         self.ask_by = None;
+        self.has_failed = false;
+    }
+
+    /// Takes out the waiters whose time has run out, but for those that wait for the answer to a call.
+    fn expired(&mut self, now: Instant) -> Vec<Place<W>> {
+        let overtime = std::mem::take(&mut self.overtime);
+        let mut over = Vec::new();
+        for mut place in self.line.expired(now) {
+            let is_new = !place.waiter.is_once() && !overtime.contains(&place.id);
+            if is_new && self.waits_on(&place, now) {
+                place.deadline = Some(now + AN_ANSWER);
+                self.overtime.push(place.id);
+                self.line.join(place);
+            } else {
+                over.push(place);
+            }
+        }
+        for id in overtime {
+            let Some(place) = self.line.leave(id) else { continue };
+            if self.waits_on(&place, now) {
+                self.overtime.push(id);
+                self.line.join(place);
+            } else {
+                over.push(place);
+            }
+        }
+        over
+    }
+
+    /// Tells whether the server may still answer a waiter whose wait is over.
+    fn waits_on(&self, place: &Place<W>, now: Instant) -> bool {
+        !self.has_failed && !self.is_taken(place.joined, now)
     }
 
     /// Tells whether a waiter that came at `came` knows that another owner has the key.
@@ -310,9 +351,10 @@ impl<W: Wish> Grips<W> {
         })
     }
 
-    /// Tells whether the last owner's grip is still the client's.
+    /// Tells whether a release has had its effect: the last owner's grip is no longer the client's, or has another holder. The end
+    /// of its session is not enough while it is on its way back: the server may still have that.
     pub fn is_given_back(&self, key: &Key) -> bool {
-        self.grips.get(key).is_none_or(|grip| !grip.is_free())
+        self.grips.get(key).is_none_or(|grip| !grip.is_free() && grip.doing != Some(Doing::LetGo))
     }
 
     /// Tells whether a call still goes on for waiters that have all gone: the key may be the client's for a moment.
@@ -337,9 +379,12 @@ impl<W: Wish> Grips<W> {
         grip.line.join(place);
     }
 
-    /// A waiter that holds the lock asks for one hold more, with a token.
-    pub fn join_more(&mut self, key: &Key, place: Place<W>) {
+    /// A waiter that holds the lock asks for one hold more, with a token. Its call begins now, and has some time for its answer.
+    pub fn join_more(&mut self, key: &Key, mut place: Place<W>) {
         if let Some(grip) = self.grips.get_mut(key) {
+            if !place.waiter.is_once() {
+                place.deadline = place.deadline.map(|deadline| deadline.max(place.joined + AN_ANSWER));
+            }
             grip.more.push_back(place);
         }
     }
@@ -361,10 +406,11 @@ impl<W: Wish> Grips<W> {
         all.map(|place| place.waiter).collect()
     }
 
-    /// Takes out the waiters whose time has run out; true: the server has said meanwhile that the lock is taken.
+    /// Takes out the waiters whose time has run out; true: the server has said meanwhile that the lock is taken. However short a
+    /// wait is, the server has [`AN_ANSWER`] for its answer.
     pub fn expired(&mut self, key: &Key, now: Instant) -> Vec<(W, bool)> {
         let Some(grip) = self.grips.get_mut(key) else { return Vec::new() };
-        let late = grip.line.expired(now);
+        let late = grip.expired(now);
         let (more, left): (VecDeque<_>, _) =
             grip.more.drain(..).partition(|place| place.deadline.is_some_and(|deadline| deadline <= now));
         grip.more = left;
@@ -387,11 +433,21 @@ impl<W: Wish> Grips<W> {
                 grip.doing = Some(Doing::Stand);
                 grip.is_leaving = false;
             }
-            Step::LetGo { .. } => {
+            Step::LetGo { again, .. } => {
                 grip.doing = Some(Doing::LetGo);
                 grip.line.end_turn();
+                if !again {
+                    // It told of a holder of this client. Those that come from now on are to find the lock free.
+                    grip.word = None;
+                }
             }
-            Step::Fence { .. } => grip.doing = Some(Doing::Fence),
+            Step::Fence { .. } => {
+                grip.doing = Some(Doing::Fence);
+                // No owner has the lock while a token for the next one is on its way.
+                if grip.is_free() {
+                    grip.word.iter_mut().for_each(|word| word.end(now));
+                }
+            }
             Step::Leave => grip.is_leaving = true,
             Step::Look => grip.is_looking = true,
             Step::Sleep(until) => grip.armed = *until,
@@ -435,6 +491,7 @@ impl<W: Wish> Grips<W> {
             ours.holder = Some(Holder { seat: seat.clone(), ..Holder::new(owner) });
             ours.is_for_head = false;
             may_miss = is_short && seat.is_some() && grip.line.turn_lasts(since, now + GRACE);
+            grip.told(now);
         } else {
             places.extend(grip.more.drain(..));
         }
@@ -518,7 +575,10 @@ impl<W: Wish> Grips<W> {
         grip.hand = Hand::Ours(Ours { bond, since: now, holder: None, is_for_head: true, tokens: 0..0, came: None });
         grip.stands = grip.stands_at_once;
         grip.delay = FIRST_DELAY;
-        grip.told(now);
+        grip.has_failed = false;
+        // Another owner has the key only once it is the holder.
+        grip.word = None;
+        grip.ask_by = None;
     }
 
     /// Another client has the key, by the answer to a call sent at `sent`. Gives the waiter that waits no longer.
@@ -531,6 +591,17 @@ impl<W: Wish> Grips<W> {
         grip.until = now;
         let is_answered = grip.line.first().is_some_and(|place| place.waiter.is_once() && place.joined <= sent);
         if is_answered { grip.take_head(now).map(|place| place.waiter) } else { None }
+    }
+
+    /// Another client has the key, by the server's answer to a call that waits in the server's queue. Tells whether a waiter
+    /// whose wait is over waits for that.
+    pub fn told_taken(&mut self, key: &Key, now: Instant) -> bool {
+        let Some(grip) = self.grips.get_mut(key).filter(|grip| grip.doing == Some(Doing::Stand)) else { return false };
+        // The line still asks again before the end of a long wait.
+        let ask_by = grip.ask_by;
+        grip.told(now);
+        grip.ask_by = ask_by;
+        !grip.overtime.is_empty()
     }
 
     /// No connection is free to wait in the server's queue: the line tries again later.
@@ -549,6 +620,7 @@ impl<W: Wish> Grips<W> {
         grip.hand = Hand::Empty;
         grip.stands = grip.stands_at_once;
         grip.until = now + AGAIN;
+        grip.has_failed = true;
         grip.word.iter_mut().for_each(|word| word.end(now));
     }
 
@@ -566,6 +638,7 @@ impl<W: Wish> Grips<W> {
     pub fn freed(&mut self, key: &Key, now: Instant) {
         let Some(grip) = self.grips.get_mut(key) else { return };
         grip.doing = None;
+        grip.has_failed = false;
         grip.hand = Hand::Empty;
         grip.until = now;
     }
@@ -574,15 +647,27 @@ impl<W: Wish> Grips<W> {
     pub fn fenced(&mut self, key: &Key, tokens: Range<i64>) {
         let Some(grip) = self.grips.get_mut(key) else { return };
         grip.doing = None;
+        grip.has_failed = false;
+        grip.delay = FIRST_DELAY;
         if let Some(ours) = grip.ours() {
             ours.tokens = tokens;
         }
     }
 
+    /// The server gives no tokens for now: they are drawn again after a pause.
+    pub fn not_yet_fenced(&mut self, key: &Key, now: Instant) {
+        let Some(grip) = self.grips.get_mut(key) else { return };
+        grip.doing = None;
+        grip.until = now + grip.delay;
+        grip.delay = (grip.delay * 2).min(LONGEST_DELAY);
+    }
+
     /// The server has drawn no tokens. Gives the waiters that want one: those in the line, and those that have the lock already.
-    pub fn not_fenced(&mut self, key: &Key) -> (Vec<Place<W>>, Vec<Place<W>>) {
+    pub fn not_fenced(&mut self, key: &Key, now: Instant) -> (Vec<Place<W>>, Vec<Place<W>>) {
         let Some(grip) = self.grips.get_mut(key) else { return (Vec::new(), Vec::new()) };
         grip.doing = None;
+        grip.has_failed = true;
+        grip.until = now + AGAIN;
         let (fenced, others): (Vec<_>, Vec<_>) =
             grip.line.take_all_since(Instant::NEVER).into_iter().partition(|place| place.waiter.is_fenced());
         others.into_iter().for_each(|place| grip.line.join(place));
@@ -594,8 +679,10 @@ impl<W: Wish> Grips<W> {
         let Some(grip) = self.grips.get_mut(key) else { return };
         grip.is_looking = false;
         grip.ask_by = None;
-        if is_taken == Some(true) {
+        // Behind the end of the call it may tell of what this client had itself.
+        if is_taken == Some(true) && grip.doing == Some(Doing::Stand) {
             grip.told(now);
+            grip.ask_by = Some(now + TAKEN);
         }
     }
 

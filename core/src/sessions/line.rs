@@ -12,19 +12,19 @@ use crate::base::tasks::{self, Work, boxed};
 use crate::engine::line::Place;
 use crate::request::Answer;
 use crate::request::error::{Error, Result};
-use crate::sessions::driver::{Bond, Gone, Grip, Key, Range, Seen, Took};
+use crate::sessions::driver::{Bond, Drawn, Gone, Grip, Key, Seen, Took};
 use crate::sessions::grips::Step;
 use crate::sessions::waiter::{Patience, Waiter};
 use crate::sessions::{After, Late, Sessions, State};
 
-/// The longest time for which the answer to a wait in vain waits for the end of a call.
-const AN_END: Duration = Duration::from_secs(1);
+/// The longest time behind the end of a wait in vain for which its answer waits for the end of a call.
+const AN_END: Duration = Duration::from_millis(400);
 
 /// The outcome of a call about the key.
 enum Outcome {
     Took(Took),
     Gone(Gone),
-    Fenced(Result<Range>),
+    Fenced(Result<Drawn>),
 }
 
 /// Runs on the I/O thread.
@@ -33,30 +33,41 @@ pub async fn run(sessions: Arc<Sessions>, key: Key, nudge: Arc<Notify>) {
     let driver = &sessions.driver;
     let mut call: Option<Work<Outcome>> = None;
     let mut begun = Instant::now();
+    let mut stands = false;
     let mut look: Option<Work<Result<Seen>>> = None;
     loop {
         let now = Instant::now();
-        let (step, give_up) = sessions.work(|state| state.step(&key, now));
+        let (step, give_up) = sessions.work(|state| {
+            let next = state.step(&key, now);
+            // In one step with the end: a later caller starts another task.
+            if next.0 == Step::End {
+                ends.is_done = true;
+                driver.end(&key);
+            }
+            next
+        });
         let mut until = now;
         match step {
             Step::Take => {
-                begun = now;
+                (begun, stands) = (now, false);
                 let taking = driver.take(&key);
                 call = Some(boxed(async { Outcome::Took(taking.await) }));
             }
             Step::Stand => match driver.stand(&key) {
                 Some(standing) => {
-                    begun = now;
+                    (begun, stands) = (now, true);
                     call = Some(boxed(async { Outcome::Took(standing.await) }));
                 }
                 None => sessions.work(|state| state.grips.no_room(&key, jitter(), now)),
             },
             Step::Leave => drop(tasks::spawn(driver.leave(&key))),
             Step::LetGo { bond, again } => {
+                (begun, stands) = (now, false);
                 let letting_go = driver.let_go(&Grip { key: key.clone(), bond }, again);
                 call = Some(boxed(async { Outcome::Gone(letting_go.await) }));
             }
             Step::Fence { bond, count } => {
+                (begun, stands) = (now, false);
                 let fencing = driver.fence(&Grip { key: key.clone(), bond }, count);
                 call = Some(boxed(async { Outcome::Fenced(fencing.await) }));
             }
@@ -65,12 +76,7 @@ pub async fn run(sessions: Arc<Sessions>, key: Key, nudge: Arc<Notify>) {
                 sessions.work(|state| state.pass_on(&key, now));
             }
             Step::Sleep(at) => until = at.min(give_up.unwrap_or(Instant::NEVER)),
-            Step::End => {
-                // Noted in the same step as the end: a later caller starts another task.
-                ends.is_done = true;
-                driver.end(&key);
-                return;
-            }
+            Step::End => return,
         }
         if until <= now {
             continue;
@@ -79,7 +85,10 @@ pub async fn run(sessions: Arc<Sessions>, key: Key, nudge: Arc<Notify>) {
             biased;
             outcome = async { call.as_mut().expect("there is a call").await }, if call.is_some() => {
                 call = None;
-                sessions.work(|state| state.came(&key, outcome, begun, Instant::now()));
+                let now = Instant::now();
+                // A call that stands in the server's queue stands for long, and fails once no server has answered for a while.
+                let since = if stands { begun.max(now - sessions.config.response_timeout) } else { begun };
+                sessions.work(|state| state.came(&key, outcome, since, now));
             }
             seen = async { look.as_mut().expect("there is a look").await }, if look.is_some() => {
                 look = None;
@@ -99,8 +108,12 @@ impl State {
         for (waiter, is_taken) in self.grips.expired(key, now) {
             self.waits.remove(&waiter.caller.ticket);
             let trouble = self.failing.get(key).map(|(_, error)| error.clone());
-            let answer = if is_taken { Ok(Answer::not_now()) } else { Err(waiter.unanswered(trouble)) };
-            self.late.entry(key.clone()).or_default().push(Late { waiter, answer, until: now + AN_END });
+            // Without a word of the server it has waited for the end of the call already.
+            let (answer, until) = match is_taken {
+                true => (Ok(Answer::not_now()), waiter.deadline().unwrap_or(now) + AN_END),
+                false => (Err(waiter.unanswered(trouble)), now),
+            };
+            self.late.entry(key.clone()).or_default().push(Late { waiter, answer, until });
         }
         self.answer_releases(key);
         let step = self.grips.step(key, now);
@@ -160,19 +173,28 @@ impl State {
                 }
                 self.grips.freed(key, now);
             }
-            Outcome::Fenced(Ok(tokens)) => self.grips.fenced(key, tokens),
+            Outcome::Fenced(Ok(Drawn::Tokens(tokens))) => {
+                self.failing.remove(key);
+                self.grips.fenced(key, tokens);
+            }
+            Outcome::Fenced(Ok(Drawn::NotYet(error))) => {
+                // The server answers, so the waiters wait on.
+                self.failing.insert(key.clone(), (now, error));
+                self.grips.not_yet_fenced(key, now);
+            }
             Outcome::Fenced(Err(error)) => self.not_fenced(key, &error, begun, now),
         }
     }
 
-    /// A call for tokens that began at `begun` has failed. If the session is over, the waiters wait on for another one.
+    /// A call for tokens that began at `begun` has failed.
     fn not_fenced(&mut self, key: &Key, error: &Error, begun: Instant, now: Instant) {
-        let (waiting, more) = self.grips.not_fenced(key);
-        let is_over = self.grips.bond(key).is_none();
+        let (waiting, more) = self.grips.not_fenced(key, now);
+        let since = self.failing.entry(key.clone()).or_insert_with(|| (begun, error.clone())).0;
+        self.failing.insert(key.clone(), (since, error.clone()));
         for (place, has_it) in
             waiting.into_iter().map(|place| (place, false)).chain(more.into_iter().map(|place| (place, true)))
         {
-            match is_over && self.waits_on(&place, error, begun, now) {
+            match self.waits_on(&place, error, since, now) {
                 true if has_it && self.grips.holder(key) == Some(place.owner) => self.grips.join_more(key, place),
                 true => self.grips.join(key, place, now),
                 false => self.fail(place.waiter, error, now),
@@ -184,8 +206,8 @@ impl State {
         if !self.bonds.add(bond, key, now) {
             // The session ended before its answer came, or is about to.
             self.after.push(After::Drop(bond));
-            let server = "the server".to_owned();
-            return self.failed(key, Error::unavailable(server, "has ended the session", false), begun, now);
+            let ended = Error::unavailable(self.server.as_str(), "has ended the session", false);
+            return self.failed(key, ended, begun, now);
         }
         self.failing.remove(key);
         self.grips.took(key, bond, now);

@@ -1,7 +1,7 @@
 //! Engines of systems that keep what a session takes for as long as it lasts. [`Sessions`] is the engine: it carries out the
 //! requests of a client in one process, by a [`driver`] that knows one such system.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::engine::holds::{Ended, Holds};
 use crate::engine::loss_listeners::LossListeners;
 use crate::engine::traits::Traits;
 use crate::request::error::{Error, LostReason, Result};
-use crate::request::names::without;
+use crate::request::names::{LEADER, without};
 use crate::request::owner::OwnerField;
 use crate::request::seat;
 use crate::request::{Answer, Done, Look};
@@ -79,6 +79,8 @@ pub struct State {
     meeting: HashMap<u64, oneshot::Sender<()>, RandomState>,
     /// The time at which the calls about a key began to fail, and the error of the last one.
     failing: HashMap<Key, (Instant, Error), RandomState>,
+    /// The server's address, for messages.
+    server: String,
     /// The client has reached the server.
     met: bool,
     /// The client is closed: no request waits any more.
@@ -88,8 +90,10 @@ pub struct State {
     after: Vec<After>,
     /// Holds that have ended, of which the client tells once the state is free again.
     told: Vec<Ended>,
-    /// Holds for whose locks another client has asked.
-    wanted: Vec<Claim>,
+    /// Holds for whose release another client has asked.
+    wanted: HashSet<u64, RandomState>,
+    /// Such holds, of which the client tells once the state is free again.
+    asks: Vec<Claim>,
 }
 
 /// A waiter whose wait has ended, its answer, and the latest time for that.
@@ -132,12 +136,14 @@ impl Sessions {
                 waits: HashMap::default(),
                 meeting: HashMap::default(),
                 failing: HashMap::default(),
+                server: config.server(),
                 met: false,
                 closed: false,
                 asleep_until: Instant::NEVER,
                 after: Vec::new(),
                 told: Vec::new(),
-                wanted: Vec::new(),
+                wanted: HashSet::default(),
+                asks: Vec::new(),
             }),
             earlier: Arc::default(),
             config: config.clone(),
@@ -162,7 +168,7 @@ impl Sessions {
         let mut ended = std::mem::take(&mut state.told);
         ended.extend(state.settle());
         let after = std::mem::take(&mut state.after);
-        let wanted = std::mem::take(&mut state.wanted);
+        let asks = std::mem::take(&mut state.asks);
         // A task that sleeps longer than it should has been called by `holds`; a bond may be due earlier, too.
         let next = state.bonds.next().unwrap_or(Instant::NEVER);
         let calls = state.holds.take_call() || next < state.asleep_until;
@@ -185,7 +191,7 @@ impl Sessions {
             }
         }
         self.report(&ended);
-        wanted.iter().for_each(|claim| self.say_wanted(claim));
+        asks.iter().for_each(|claim| self.say_wanted(claim));
         result
     }
 
@@ -210,9 +216,17 @@ impl Sessions {
                 state.bonds.remove(bond, &key);
                 state.end_grip(&key, bond, reason, Instant::now());
             }
+            News::Taken { key } => {
+                state.failing.remove(&key);
+                if state.grips.told_taken(&key, Instant::now()) {
+                    state.poke(&key);
+                }
+            }
             News::Wanted { key } => {
-                let claim = state.grips.holds(&key).last().and_then(|number| state.claim_of(*number));
-                state.wanted.extend(claim);
+                let holds = state.grips.holds(&key);
+                let claim = holds.last().and_then(|number| state.claim_of(*number));
+                state.wanted.extend(holds);
+                state.asks.extend(claim);
             }
             News::Ended { bond, reason } => state.end_bond(bond, reason, Instant::now()),
         });
@@ -234,7 +248,8 @@ impl Sessions {
         let kinds = self.driver.kinds();
         kinds.iter().find(|traits| traits.name == kind).ok_or_else(|| {
             let system = self.driver.system();
-            let names: Vec<_> = kinds.iter().map(|traits| traits.name).collect();
+            let locks = kinds.iter().filter(|traits| traits.name != LEADER);
+            let names: Vec<_> = locks.map(|traits| traits.name).collect();
             Error::Unsupported(format!(
                 "{system} does not have the kind {kind}; it has {}, and multi and red locks of these; Redis has all kinds",
                 names.join(", ")
@@ -338,7 +353,7 @@ impl State {
                 return all;
             }
             for one in &ended {
-                let Some(key) = self.keys.remove(&one.number) else { continue };
+                let Some(key) = self.key_of_ended(one.number) else { continue };
                 if self.grips.let_go(&key, one.number) {
                     self.poke(&key);
                 }
@@ -357,8 +372,9 @@ impl State {
     fn expire_bonds(&mut self, now: Instant) {
         for (bond, is_unanswered) in self.bonds.over(now) {
             let reason = if is_unanswered { LostReason::Partitioned } else { LostReason::Paused };
-            self.end_bond(bond, reason, now);
+            // Before the tasks of its keys go on.
             self.after.push(After::Drop(bond));
+            self.end_bond(bond, reason, now);
         }
     }
 
@@ -395,9 +411,15 @@ impl State {
             {
                 self.holds.lost(&claim, reason, now);
             }
-            self.keys.remove(&number);
+            self.key_of_ended(number);
         }
         self.poke(key);
+    }
+
+    /// Forgets what belongs to a hold that has ended. Gives its key.
+    fn key_of_ended(&mut self, number: u64) -> Option<Key> {
+        self.wanted.remove(&number);
+        self.keys.remove(&number)
     }
 
     fn claim_of(&self, number: u64) -> Option<Claim> {
@@ -408,9 +430,14 @@ impl State {
 /// Runs when the last client, guard and call are gone.
 impl Drop for Sessions {
     fn drop(&mut self) {
-        self.io.stop();
         self.io.presence.shut();
-        self.driver.cut();
+        match self.driver.part() {
+            Some(parting) => self.io.stop_behind(parting),
+            None => {
+                self.io.stop();
+                self.driver.cut();
+            }
+        }
         let ended = {
             let mut state = self.lock();
             state.closed = true;

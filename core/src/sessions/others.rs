@@ -10,6 +10,7 @@ use crate::base::clock::Instant;
 use crate::engine::claim::Claim;
 use crate::engine::traits::{Queue, Traits};
 use crate::request::error::{Error, LostReason, Result};
+use crate::request::names::LEADER;
 use crate::request::owner::OwnerField;
 use crate::request::{Answer, Done, Look, Op, Request};
 use crate::sessions::Sessions;
@@ -102,7 +103,36 @@ impl Sessions {
         if traits.fenced {
             items.push(seen.token);
         }
-        Ok(Answer { done: true, number, items, ..Answer::default() })
+        let texts = if traits.name == LEADER { vec![seen.holder.into_bytes(), seen.value] } else { Vec::new() };
+        Ok(Answer { done: true, number, items, texts })
+    }
+
+    /// Returns once another client leads than the request names, or none. See [`Op::Acquire`].
+    pub async fn next_leader(self: Arc<Self>, limits: Limits, request: Request) -> Result<Answer> {
+        let seen = request.texts.first().cloned().unwrap_or_default();
+        let end = request.wait.map(|wait| Instant::now() + wait);
+        let traits = self.kind(LEADER)?;
+        let key = self.key(limits, traits, &self.config.full_name(request.name.clone()), request.owner).await?;
+        loop {
+            let changed = self.driver.changed(&key);
+            let question = Request::new(Op::Inspect, LEADER, request.name.clone(), request.owner);
+            let Answer { items, texts, .. } = self.clone().inspect(limits, question).await?;
+            let token = items.get(1).copied().unwrap_or_default();
+            let mut texts = texts.into_iter();
+            let mut now = texts.next().unwrap_or_default();
+            let is_led = !now.is_empty();
+            now.extend_from_slice(format!(" {token}").as_bytes());
+            if now != seen {
+                let texts = [now].into_iter().chain(texts.filter(|_| is_led)).collect();
+                return Ok(Answer { done: true, number: token, texts, ..Answer::default() });
+            }
+            let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+            match left {
+                Some(Duration::ZERO) => return Ok(Answer::not_now()),
+                Some(left) => drop(timeout(left, changed).await),
+                None => changed.await,
+            }
+        }
     }
 
     pub async fn force_release(self: Arc<Self>, limits: Limits, request: Request) -> Result<Answer> {

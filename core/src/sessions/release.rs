@@ -25,28 +25,19 @@ pub fn begin(sessions: &Arc<Sessions>, ticket: u64, request: &Request, done: Don
     if !traits.held {
         return Some((done, Err(without_owner(sessions, request))));
     }
-    let claim = Claim::new(traits.name, sessions.config.full_name(request.name.clone()), request.owner);
-    let claim = match Meant::from(request) {
-        Meant::Latest => sessions.lock().holds.claim_of_latest(claim),
-        _ => claim,
-    };
-    let not_held =
-        || Error::NotHeld { lock: claim.name.to_string(), owner: OwnerField(&sessions.uuid, claim.owner).to_string() };
-    let key = sessions.kind(claim.kind).ok().and_then(|traits| sessions.driver.key(traits, &claim.name, claim.owner));
-    let Some(key) = key else { return Some((done, Err(not_held()))) };
+    let asked = Claim::new(traits.name, sessions.config.full_name(request.name.clone()), request.owner);
+    let shown = OwnerField(&sessions.uuid, request.owner);
+    let not_held = || Error::NotHeld { lock: asked.name.to_string(), owner: shown.to_string() };
     let mut caller = Some(Caller::new(sessions, ticket, limit, done));
     let mut released = None;
     let answer = sessions.work(|state| {
         let now = Instant::now();
         state.expire_bonds(now);
-        let number = match Meant::from(request) {
-            Meant::Latest => 0,
-            Meant::Given(number) => number,
-            Meant::Untaken(number) => state.holds.instead_of(&claim, number),
-        };
-        let Leaving { number, leave, .. } = match state.holds.leaving(&claim, number, now) {
+        let meant = Meant::from(request);
+        let (claim, _) = state.holds.meant(&asked, meant);
+        let Leaving { number, leave, .. } = match state.holds.leaving(&claim, meant, now) {
             Ok(Some(leaving)) => leaving,
-            Ok(None) if state.holds.gave(number) => {
+            Ok(None) if meant.number().is_some_and(|number| state.holds.gave(number)) => {
                 return Some(Err(Error::Released { lock: claim.name.to_string() }));
             }
             Ok(None) => return Some(Err(not_held())),
@@ -54,11 +45,9 @@ pub fn begin(sessions: &Arc<Sessions>, ticket: u64, request: &Request, done: Don
         };
         state.holds.released(&claim, number, leave == 0, now);
         released = Some(leave);
-        // Its owner may have taken it by the key of another kind.
-        let key = state.keys.remove(&number).unwrap_or(key);
-        if !state.grips.let_go(&key, number) {
-            return Some(Ok(Answer::done(leave.into())));
-        }
+        // A hold that ended with its client has no key.
+        let key = state.key_of_ended(number).filter(|key| state.grips.let_go(key, number));
+        let Some(key) = key else { return Some(Ok(Answer::done(leave.into()))) };
         if state.pass_on(&key, now) {
             return Some(Ok(Answer::done(0)));
         }
@@ -68,8 +57,8 @@ pub fn begin(sessions: &Arc<Sessions>, ticket: u64, request: &Request, done: Don
         None
     });
     if let Some(leave) = released {
-        let lock = without(&sessions.config.prefix, &claim.name);
-        reports::released(&Scope::current(), lock, &OwnerField(&sessions.uuid, claim.owner), leave);
+        let lock = without(&sessions.config.prefix, &asked.name);
+        reports::released(&Scope::current(), lock, &shown, leave);
     }
     Some((caller?.take(), answer?))
 }

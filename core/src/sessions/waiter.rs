@@ -123,6 +123,8 @@ pub struct Waiter {
     pub seat: Option<Arc<Seat>>,
     /// Its place in the order of arrival; 0: it arrives now.
     pub number: u64,
+    /// The value of a candidate.
+    pub value: Vec<u8>,
     scope: Scope,
 }
 
@@ -165,6 +167,7 @@ impl Waiter {
             retry_for: limits.retry_for,
             seat: None,
             number: 0,
+            value: request.texts.first().cloned().unwrap_or_default(),
             scope: Scope::current(),
         }
     }

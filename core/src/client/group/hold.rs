@@ -91,6 +91,12 @@ impl GroupHold {
         }
     }
 
+    /// Tells whether another client has asked for the release of one of its locks.
+    pub fn is_wanted(&self) -> bool {
+        let sights = sights(&self.parts());
+        sights.iter().flatten().any(Sight::is_wanted)
+    }
+
     fn look_at(&self, parts: &[Option<Sight>]) -> Look {
         let mut times: Vec<Duration> = Vec::new();
         let mut losses: Vec<Loss> = Vec::new();

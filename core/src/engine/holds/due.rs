@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use smallvec::SmallVec;
+
 use super::{Gone, Holds, LASTING, Owned, REMEMBER, STEP, believed, lease_for};
 use crate::base::clock::Instant;
 use crate::engine::claim::Claim;
@@ -32,7 +34,7 @@ impl Holds {
         };
         let later = self.stepped(now + SHARED, STEP);
         for name in names {
-            let sharers = self.names.get(name.as_str()).map(|sharers| sharers.keys.clone());
+            let sharers = self.names.get(name.as_str()).map(|sharers| sharers.holders.clone());
             for key in sharers.unwrap_or_default() {
                 let is_own = *self.owned[key].claim.name == **name;
                 self.check(key, if is_own { now } else { later });
@@ -45,10 +47,56 @@ impl Holds {
         self.check_by(key, at);
     }
 
+    /// Notes that the server has given a lock to this owner, by a call sent at `sent`: holds that other owners had before
+    /// that are lost, if they were exclusive or this one is. The client asks about those that came meanwhile, and those
+    /// about which a call is under way: it may be their release. `is_quiet` tells whether none is, about the holds under a
+    /// claim.
+    pub fn supersede(
+        &mut self,
+        claim: &Claim,
+        exclusive: bool,
+        incarnation: u64,
+        sent: Instant,
+        now: Instant,
+        is_quiet: impl Fn(Claim) -> bool,
+    ) {
+        let Some(sharers) = self.names.get_mut(&claim.name) else { return };
+        let own = self.claims[claim];
+        // Very many owners may read a lock: only its writer matters to each of them.
+        let writer = sharers.exclusive.filter(|(key, first)| self.owned.get(*key).is_some_and(|it| it.first == *first));
+        let others: SmallVec<[usize; 2]> = match exclusive {
+            true if sharers.holders.len() > 1 => sharers.holders.clone(),
+            true => SmallVec::new(),
+            false => writer.map(|(key, _)| key).into_iter().collect(),
+        };
+        if exclusive {
+            sharers.exclusive = Some((own, self.owned[own].first));
+        }
+        let is_first = self.owned[own].live() == 1;
+        for key in others {
+            let owned = &self.owned[key];
+            if owned.claim.name != claim.name || owned.live() == 0 {
+                continue;
+            }
+            if owned.claim.owner == claim.owner {
+                // A writer may read, but no reader begins to write: only the server knows whether it has written all the
+                // while.
+                if exclusive && is_first && !owned.claim.is_counted_with(claim) {
+                    self.check(key, now);
+                }
+                continue;
+            }
+            match owned.gripped <= sent && is_quiet(owned.grip()) {
+                true => self.missing(&owned.claim.clone(), owned.field, true, incarnation, sent, now),
+                false => self.check(key, now),
+            }
+        }
+    }
+
     /// Notes that a lock of that name may be another client's, as a message says. The server decides about the next heir:
     /// the watchdog need not hurry.
     pub fn doubt(&mut self, name: &str) {
-        for key in self.names.get(name).into_iter().flat_map(|sharers| &sharers.keys) {
+        for key in self.names.get(name).into_iter().flat_map(|sharers| &sharers.holders) {
             self.owned[*key].doubt();
         }
     }
@@ -59,7 +107,7 @@ impl Holds {
     pub fn changed(&mut self, name: &str, now: Instant) {
         let Some(sharers) = self.names.get_mut(name).filter(|sharers| !sharers.all_ask) else { return };
         sharers.all_ask = true;
-        for key in sharers.keys.clone() {
+        for key in sharers.holders.clone() {
             if self.owned[key].live() == 0 || std::mem::replace(&mut self.owned[key].changed, true) {
                 continue;
             }
@@ -139,7 +187,7 @@ impl Holds {
                 let numbers = &mut self.numbers;
                 let past = &mut self.past;
                 let claim = &owned.claim;
-                let outlasts = owned.outlasts;
+                let outlasts = owned.outlasting();
                 owned.holds.retain(|hold| {
                     let Some(lost) = hold.lost.as_deref().filter(|lost| lost.noticed + REMEMBER <= now) else {
                         return true;
@@ -168,12 +216,15 @@ impl Holds {
             };
             if state != b'1' {
                 let claim = owned.claim.clone();
-                self.missing(&claim, state == b'0', incarnation, sent, now);
+                let field = owned.field;
+                self.missing(&claim, field, state == b'0', incarnation, sent, now);
                 continue;
             }
             if ask.lease > Duration::ZERO {
                 owned.renewed(until, renew_at, sent);
                 self.tell("until", &self.owned[ask.key], 0, Some(sent), 0);
+                let claim = self.owned[ask.key].claim.clone();
+                self.last_until(&claim, until, sent);
             }
             let owned = &mut self.owned[ask.key];
             // The answer may be older than a change since the question.
@@ -209,14 +260,16 @@ impl Holds {
         self.owned.get(ask.key).filter(|owned| owned.first == ask.first)
     }
 
-    /// Notes that a release sent at `sent` has left holds behind, by whichever kind, which the server keeps for `left`. The
-    /// client believes that, even if it is less than before. The release asked for `lease` at least; if that was more
-    /// than zero, it renewed the holds.
-    pub fn left(&mut self, claim: &Claim, left: Duration, lease: Duration, sent: Instant, now: Instant) {
+    /// Notes that a release of this claim, sent at `sent`, has left holds behind under the field of an owner, by whichever kind,
+    /// which the server keeps for `left`. The client believes that, even if it is less than before. The release asked for
+    /// `lease` at least; if that was more than zero, it renewed the holds.
+    pub fn left(&mut self, claim: &Claim, field: i64, left: Duration, lease: Duration, sent: Instant, now: Instant) {
         let renew_at = self.next_renewal(now);
-        for key in self.counted_with(claim) {
+        for key in self.holders_under(&claim.of(field)) {
             let owned = &mut self.owned[key];
-            if owned.live() == 0 {
+            // The belief of another owner that is over stays over: this one may have taken the lock since.
+            let is_over = owned.deadline <= now && owned.claim.owner != claim.owner;
+            if owned.live() == 0 || is_over {
                 continue;
             }
             if lease > Duration::ZERO && left >= lease {
@@ -262,21 +315,18 @@ impl Holds {
             before.inspect(|before| self.due.leave(*before, key));
             due.inspect(|due| self.due.add(*due, key));
         }
-        if due.is_none() {
-            self.drop_owner(key);
+        match due {
+            Some(_) => self.relist(key),
+            None => self.drop_owner(key),
         }
     }
 
     fn drop_owner(&mut self, key: usize) {
         let owned = self.owned.remove(key);
         self.claims.remove(&owned.claim);
-        for name in owned.names() {
-            if let Some(sharers) = self.names.get_mut(name) {
-                sharers.keys.retain(|other| *other != key);
-                if sharers.keys.is_empty() {
-                    self.names.remove(name);
-                }
-            }
+        if !self.stand_ins.is_empty() && owned.claim.counted_together().all(|claim| !self.claims.contains_key(&claim)) {
+            self.stand_ins.remove(&owned.claim.counted());
         }
+        self.delist(&owned);
     }
 }

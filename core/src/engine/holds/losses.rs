@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Holds, REMEMBER};
+use super::{Holds, Meant, REMEMBER};
 use crate::base::clock::Instant;
 use crate::engine::claim::Claim;
 use crate::request::Look;
@@ -37,9 +37,9 @@ fn a_loss_is_known_however_late_its_holder_asks() {
 #[test]
 fn a_late_release_is_told_of_the_loss_once_and_the_loss_stays_known() {
     let (mut holds, number, later) = lost_for_a_day();
-    let lapsed = holds.leaving(&claim(), number, later).expect_err("it was lost");
+    let lapsed = holds.leaving(&claim(), Meant::Given(number), later).expect_err("it was lost");
     assert_eq!(lapsed.loss.reason, LostReason::Expired);
-    assert!(matches!(holds.leaving(&claim(), number, later), Ok(None)), "it was told before");
+    assert!(matches!(holds.leaving(&claim(), Meant::Given(number), later), Ok(None)), "it was told before");
     assert!(matches!(holds.look(number, later), Look::Gone), "it was told before");
     assert_eq!(holds.loss_of(number, later).expect("it was lost").reason, LostReason::Expired);
 }
@@ -48,8 +48,8 @@ fn a_late_release_is_told_of_the_loss_once_and_the_loss_stays_known() {
 fn another_owner_is_not_told_of_a_loss() {
     let (mut holds, number, later) = lost_for_a_day();
     let other = Claim::new("plain", "n".into(), 2);
-    assert!(matches!(holds.leaving(&other, number, later), Ok(None)));
-    assert!(holds.leaving(&claim(), number, later).is_err());
+    assert!(matches!(holds.leaving(&other, Meant::Given(number), later), Ok(None)));
+    assert!(holds.leaving(&claim(), Meant::Given(number), later).is_err());
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn a_lease_that_was_over_when_the_call_went_out_is_no_deletion() {
         let mut holds = Holds::new("u".into(), SECOND);
         let number = holds.taken(&claim(), || None, Some(SECOND), 0, start, start);
         // The watchdog is late: it has not looked at the hold since its end.
-        holds.missing(&claim(), taken, 0, sent, over);
+        holds.missing(&claim(), 1, taken, 0, sent, over);
         assert_eq!(holds.loss_of(number, over).expect("it is lost").reason, reason, "taken: {taken}");
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::{Holds, believed};
+use super::{Holds, Meant, believed};
 use crate::base::clock::Instant;
 use crate::engine::claim::Claim;
 use crate::request::Look;
@@ -88,8 +88,8 @@ fn play(history: &[(u8, u8)]) {
                 let latest = action % 9 == 2;
                 let its = |hold: &Noted| hold.owner == owner;
                 let at = if latest { noted.iter().rposition(its) } else { noted.iter().position(its) };
-                let number = at.filter(|_| !latest).map_or(0, |at| noted[at].number);
-                match (holds.leaving(&claim(owner), number, now), at) {
+                let meant = at.filter(|_| !latest).map_or(Meant::Latest, |at| Meant::Given(noted[at].number));
+                match (holds.leaving(&claim(owner), meant, now), at) {
                     (Ok(Some(leaving)), Some(at)) => {
                         assert_eq!((leaving.number, leaving.leave as usize), (noted[at].number, count - 1));
                         noted.remove(at);
@@ -100,7 +100,7 @@ fn play(history: &[(u8, u8)]) {
                         if leaving.leave > 0 {
                             let left = kept[owner].until.saturating_duration_since(trip.done).max(leaving.lease);
                             let believed = trip.sent + believed(left);
-                            holds.left(&claim(owner), left, leaving.lease, trip.sent, now);
+                            holds.left(&claim(owner), owner as i64, left, leaving.lease, trip.sent, now);
                             kept[owner] = Kept { until: trip.done + left, believed, cut: false };
                         } else {
                             kept[owner].until = now;

@@ -7,7 +7,6 @@ use std::time::Duration;
 use smallvec::SmallVec;
 
 use super::Holds;
-use super::stand_ins::StandIns;
 use crate::base::clock::Instant;
 use crate::engine::claim::Claim;
 use crate::request::error::{Loss, LostReason};
@@ -44,28 +43,21 @@ pub struct Owned {
     pub incarnation: u64,
     /// Its place in the timetable.
     pub due: Option<Instant>,
+    /// Its place in a list of each of its names: of the owners that have lost all, or of the others.
+    pub places: [usize; 2],
+    pub is_lapsed: bool,
     /// The key has changed, and the client has not asked the server since.
     pub suspected: bool,
     /// The key has changed, and the server has answered no question since.
     pub unsure: bool,
     /// This client has changed the key, and has not asked the server since: the server reports no further change of it.
     pub changed: bool,
-    /// The server may keep the key for longer than the client believes.
-    pub outlasts: bool,
+    /// The server may keep the key until then, whatever the client believes.
+    pub outlasts: Option<Instant>,
     /// This client itself takes the lock away by force.
     pub forced: bool,
     /// The fencing tokens that are left for heirs inside this client.
     pub spare: Range<i64>,
-    /// `None`: no release without a number has left holds of the owner.
-    pub stand_ins: Option<Box<StandIns>>,
-}
-
-/// The owners to which a change of one key may matter.
-#[derive(Default)]
-pub struct Sharers {
-    pub keys: SmallVec<[usize; 2]>,
-    /// This client has changed the key, and none of them has asked the server since: each will.
-    pub all_ask: bool,
 }
 
 pub struct Hold {
@@ -101,16 +93,16 @@ pub struct Lost {
 pub struct Gone {
     pub claim: Claim,
     pub lost: Lost,
-    /// The server may keep the key for longer than the client believed.
-    pub outlasts: bool,
+    /// See [`Lapsed::outlasts`].
+    pub outlasts: Option<Instant>,
 }
 
 /// The reason why a release finds no hold to send a call for.
 #[derive(Debug)]
 pub struct Lapsed {
     pub loss: Box<Loss>,
-    /// The server may still have the hold.
-    pub outlasts: bool,
+    /// `Some`: the server may still have the hold. The time is the latest one that the client knows of.
+    pub outlasts: Option<Instant>,
 }
 
 /// The hold that a release is for.
@@ -122,6 +114,16 @@ pub enum Meant {
     Given(u64),
     /// The hold of that number, or another one in its place: its caller never had it.
     Untaken(u64),
+}
+
+impl Meant {
+    /// The number by which the program knows the hold.
+    pub fn number(self) -> Option<u64> {
+        match self {
+            Meant::Latest => None,
+            Meant::Given(number) | Meant::Untaken(number) => Some(number),
+        }
+    }
 }
 
 impl From<&Request> for Meant {
@@ -146,29 +148,60 @@ pub struct Leaving {
 }
 
 impl Holds {
-    /// Notes that a release has taken a hold because it is the latest, and leaves others.
-    pub(super) fn stands_in(&mut self, claim: &Claim, number: u64) {
-        if let Some(key) = self.claims.get(claim) {
-            self.owned[*key].stand_ins.get_or_insert_default().note(number);
+    /// The hold that a release by this claim ends: the claim by which its owner has it, and its number; 0: the latest.
+    pub fn meant(&self, claim: &Claim, meant: Meant) -> (Claim, u64) {
+        match meant {
+            Meant::Latest => (self.claim_of_latest(claim), 0),
+            Meant::Given(number) => (claim.clone(), number),
+            Meant::Untaken(number) => self.instead_of(claim, number),
         }
     }
 
-    /// The hold that ends when a caller gives back the hold of that number without having had it. If a release has
-    /// taken that one as the latest, it meant the latest before; a later hold has nothing to do with it.
-    pub fn instead_of(&mut self, claim: &Claim, number: u64) -> u64 {
-        let Some(key) = self.claims.get(claim).copied() else { return number };
-        let owned = &mut self.owned[key];
-        let is_there = owned.holds.iter().any(|hold| hold.number == number);
-        if is_there || !owned.stand_ins.as_mut().is_some_and(|stand_ins| stand_ins.take(number)) {
-            return number;
+    /// The claim whose latest hold a release by this claim ends: the same one, or if its owner has no hold by it, another one
+    /// that the server counts together with it.
+    fn claim_of_latest(&self, claim: &Claim) -> Claim {
+        if self.of(claim).is_some_and(|owned| !owned.holds.is_empty()) {
+            return claim.clone();
         }
-        let mut before = owned.holds.iter().rev().filter(|hold| hold.number < number && hold.lost.is_none());
-        let Some(meant) = before.next().map(|hold| hold.number) else { return number };
+        let latest = |owned: &Owned| owned.holds.last().filter(|_| owned.live() > 0).map(|hold| hold.number);
+        let held = claim.counted_together().filter_map(|claim| Some((self.of(&claim).and_then(latest)?, claim)));
+        held.max_by_key(|(number, _)| *number).map_or_else(|| claim.clone(), |(_, other)| other)
+    }
+
+    /// The hold that ends when a caller gives back the hold of that number without having had it. If a release has
+    /// taken that one as the latest, it meant the latest before, by whichever kind; a later hold has nothing to do with it.
+    fn instead_of(&self, claim: &Claim, number: u64) -> (Claim, u64) {
+        let is_there = self.of(claim).is_some_and(|owned| owned.holds.iter().any(|hold| hold.number == number));
+        let has_ended = !is_there && self.stand_ins.get(&claim.counted()).is_some_and(|ended| ended.has(number));
+        let meant = if has_ended { self.latest_before(claim, number) } else { None };
+        meant.unwrap_or_else(|| (claim.clone(), number))
+    }
+
+    /// The owner's latest hold before the one of that number, by any kind that the server counts together.
+    fn latest_before(&self, claim: &Claim, number: u64) -> Option<(Claim, u64)> {
+        let before = |hold: &&Hold| hold.number < number && hold.lost.is_none();
+        let of = |claim: &Claim| self.of(claim)?.holds.iter().rev().find(before).map(|hold| hold.number);
+        let all = claim.counted_together().filter_map(|claim| Some((of(&claim)?, claim)));
+        all.max_by_key(|(number, _)| *number).map(|(number, claim)| (claim, number))
+    }
+
+    /// Notes that a release has taken a hold because it is the latest, and leaves others.
+    pub(super) fn stands_in(&mut self, claim: &Claim, number: u64) {
+        self.stand_ins.entry(claim.counted()).or_default().note(number);
+    }
+
+    /// Notes that the hold of the number `meant` ends in the place of the other one.
+    pub(super) fn ends_instead(&mut self, claim: &Claim, meant: u64, number: u64) {
+        if meant == number {
+            return;
+        }
+        if let Some(stand_ins) = self.stand_ins.get_mut(&claim.counted()) {
+            stand_ins.take(number);
+        }
         // The caller of that one may not have had it either.
-        if before.next().is_some() {
+        if self.latest_before(claim, meant).is_some() {
             self.stands_in(claim, meant);
         }
-        meant
     }
 
     /// Ends the renewal of a hold.
@@ -209,7 +242,7 @@ impl Holds {
     /// The owners that hold something of that name now.
     pub fn owners(&self, name: &str, now: Instant) -> Vec<i64> {
         let has = |owned: &&Owned| owned.live() > 0 && owned.deadline > now;
-        let keys = self.names.get(name).into_iter().flat_map(|sharers| &sharers.keys);
+        let keys = self.names.get(name).into_iter().flat_map(|sharers| &sharers.holders);
         let owned = keys.map(|key| &self.owned[*key]);
         owned.filter(has).map(|owned| owned.claim.owner).collect()
     }
@@ -229,6 +262,7 @@ impl Holds {
     pub fn freed(&mut self, claim: &Claim) {
         for key in self.counted_with(claim) {
             self.owned[key].holds.iter_mut().for_each(|hold| hold.abandoned = false);
+            self.relist(key);
         }
     }
 
@@ -266,13 +300,14 @@ impl Owned {
             unanswered: 0,
             incarnation,
             due: None,
+            places: [0; 2],
+            is_lapsed: false,
             suspected: false,
             unsure: false,
             changed: false,
-            outlasts: false,
+            outlasts: None,
             forced: false,
             spare: 0..0,
-            stand_ins: None,
         }
     }
 
@@ -284,6 +319,16 @@ impl Owned {
     /// The key that decides whether the holds last.
     pub fn decides(&self) -> &Arc<str> {
         self.shared.as_ref().unwrap_or(&self.claim.name)
+    }
+
+    /// See [`Lapsed::outlasts`].
+    pub fn outlasting(&self) -> Option<Instant> {
+        self.outlasts.map(|end| end.max(self.deadline))
+    }
+
+    /// Notes that the server may keep the key until then.
+    pub fn outlast(&mut self, end: Instant) {
+        self.outlasts = self.outlasts.max(Some(end));
     }
 
     pub fn live(&self) -> u32 {
@@ -313,6 +358,11 @@ impl Owned {
     /// Draws the token of an heir inside this client.
     pub fn spare_token(&mut self) -> Option<i64> {
         self.spare.next()
+    }
+
+    /// Tells whether all that it held is lost, and nothing is left to the server.
+    pub fn has_lost_all(&self) -> bool {
+        !self.holds.is_empty() && self.holds.iter().all(|hold| hold.lost.is_some() && !hold.abandoned)
     }
 
     pub fn is_renewed(&self) -> bool {

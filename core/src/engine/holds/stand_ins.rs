@@ -17,6 +17,10 @@ impl StandIns {
         self.0.push_back(number);
     }
 
+    pub fn has(&self, number: u64) -> bool {
+        self.0.contains(&number)
+    }
+
     /// Forgets the number; tells whether it was noted.
     pub fn take(&mut self, number: u64) -> bool {
         // The latest is the likeliest.
@@ -32,7 +36,7 @@ mod tests {
     use super::*;
     use crate::base::clock::Instant;
     use crate::engine::claim::Claim;
-    use crate::engine::holds::Holds;
+    use crate::engine::holds::{Holds, Meant};
 
     #[test]
     fn each_number_counts_once_and_only_the_youngest_are_remembered() {
@@ -55,16 +59,20 @@ mod tests {
             self.0.taken(&self.1, || None, None, 0, self.2, self.2)
         }
 
-        /// Gives the number of the hold that ends, 0: none. `number` 0: the latest.
-        fn release(&mut self, number: u64) -> u64 {
-            let Ok(Some(leaving)) = self.0.leaving(&self.1, number, self.2) else { return 0 };
-            self.0.released(&self.1, leaving.number, leaving.leave == 0, self.2);
+        /// Ends the hold that is meant, by this kind or another one. Gives its number, 0: none.
+        fn end(&mut self, meant: Meant) -> u64 {
+            let (claim, _) = self.0.meant(&self.1, meant);
+            let Ok(Some(leaving)) = self.0.leaving(&claim, meant, self.2) else { return 0 };
+            self.0.released(&claim, leaving.number, leaving.leave == 0, self.2);
             leaving.number
         }
 
+        fn release(&mut self) -> u64 {
+            self.end(Meant::Latest)
+        }
+
         fn give_back(&mut self, number: u64) -> u64 {
-            let number = self.0.instead_of(&self.1, number);
-            self.release(number)
+            self.end(Meant::Untaken(number))
         }
     }
 
@@ -72,11 +80,11 @@ mod tests {
     fn a_hold_that_no_caller_had_ends_or_else_the_one_that_its_release_meant() {
         let mut stage = Stage::new();
         let [own, untaken, other, later] = [(); 4].map(|()| stage.take());
-        assert_eq!([stage.release(0), stage.release(0)], [later, other]);
+        assert_eq!([stage.release(), stage.release()], [later, other]);
         assert_eq!(stage.give_back(untaken), untaken, "it is there still");
         assert_eq!(stage.give_back(untaken), 0, "it ended by its number");
         let again = stage.take();
-        assert_eq!((stage.release(0), stage.give_back(again), stage.give_back(again)), (again, own, 0));
+        assert_eq!((stage.release(), stage.give_back(again), stage.give_back(again)), (again, own, 0));
     }
 
     #[test]
@@ -85,7 +93,7 @@ mod tests {
             let mut stage = Stage::new();
             let own = stage.take();
             let untaken = [stage.take(), stage.take()];
-            assert_eq!(stage.release(0), untaken[1]);
+            assert_eq!(stage.release(), untaken[1]);
             let ended = [stage.give_back(untaken[first]), stage.give_back(untaken[1 - first])];
             assert_eq!(ended, [untaken[0], own], "{first}");
         }
@@ -95,11 +103,11 @@ mod tests {
     fn a_hold_that_began_after_the_release_is_not_ended_in_its_place() {
         let mut stage = Stage::new();
         let [own, untaken] = [stage.take(), stage.take()];
-        assert_eq!([stage.release(0), stage.release(0)], [untaken, own]);
+        assert_eq!([stage.release(), stage.release()], [untaken, own]);
         stage.take();
         assert_eq!(stage.give_back(untaken), 0);
         let untaken = stage.take();
-        assert_eq!(stage.release(0), untaken);
+        assert_eq!(stage.release(), untaken);
         stage.take();
         assert_eq!(stage.give_back(untaken), untaken - 1);
     }

@@ -210,3 +210,46 @@ fn a_short_hold_is_not_looked_at_however_often_its_owner_takes_the_lock_in_it() 
         assert_eq!(answered(&mut holds, begun + SECOND - Duration::from_millis(1)), 0, "round {round}");
     }
 }
+
+/// The server lets a reader in beside a writer only if both are one owner.
+#[test]
+fn a_reader_that_is_let_in_proves_that_another_owners_write_is_over() {
+    for (is_before, is_quiet, is_lost) in [(true, true, true), (true, false, false), (false, true, false)] {
+        let start = Instant::now();
+        let mut holds = Holds::new("u".into(), WATCHDOG);
+        let [writer, reader] = [("write", 1), ("read", 5)].map(|(kind, owner)| Claim::new(kind, "n".into(), owner));
+        let later = start + SECOND;
+        let (gripped, sent) = if is_before { (start, later) } else { (later, start) };
+        holds.taken(&writer, || None, Some(1000 * SECOND), 0, start, gripped);
+        holds.supersede(&writer, true, 0, start, gripped, |_| true);
+        holds.taken(&reader, || None, Some(1000 * SECOND), 0, sent, later);
+        holds.supersede(&reader, false, 0, sent, later, |_| is_quiet);
+        assert_eq!(holds.count(&writer, later) == 0, is_lost, "before: {is_before}, quiet: {is_quiet}");
+        assert_eq!(
+            asked(&mut holds, later, true).len(),
+            usize::from(!is_lost),
+            "before: {is_before}, quiet: {is_quiet}"
+        );
+        assert_eq!(holds.count(&reader, later), 1);
+    }
+}
+
+/// It may have written all the while, and the client has not believed that: then it still reads.
+#[test]
+fn a_reader_that_begins_to_write_is_asked_about_at_once() {
+    let start = Instant::now();
+    let mut holds = Holds::new("u".into(), WATCHDOG);
+    let [reader, writer] = ["read", "write"].map(|kind| Claim::new(kind, "n".into(), 1));
+    holds.taken(&reader, || None, Some(1000 * SECOND), 0, start, start);
+    let asks = asked(&mut holds, start + SECOND, true);
+    holds.answered(&asks, "1", 0, true, start + SECOND, start + SECOND);
+    let now = start + 2 * SECOND;
+    for questions in [1, 0] {
+        holds.taken(&writer, || None, Some(1000 * SECOND), 0, now, now);
+        holds.supersede(&writer, true, 0, now, now, |_| true);
+        let asks = asked(&mut holds, now, true);
+        assert_eq!(asks.len(), questions);
+        holds.answered(&asks, "1", 0, true, now, now);
+        assert_eq!(holds.count(&reader, now), 1);
+    }
+}

@@ -8,7 +8,7 @@ use crate::request::Op;
 static ACQUIRE: Script = script!("fenced/acquire", "_look", "_kind", "_draw", "_end");
 static INSPECT: Script = script!("fenced/inspect", "_look", "_kind");
 
-fn tokens_of(name: &str) -> String {
+pub(super) fn tokens_of(name: &str) -> String {
     prefixed("redisson_lock_token", name)
 }
 

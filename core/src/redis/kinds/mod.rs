@@ -5,12 +5,13 @@ use std::fmt::{Debug, Display, Formatter};
 
 use crate::redis::kinds::script::{Call, Script};
 use crate::request::error::{Error, Result};
-use crate::request::names::shown;
+use crate::request::names::{LEADER, LEADER_WATCH, shown};
 use crate::request::{Op, Request};
 
 mod fair;
 mod fenced;
 mod latch;
+mod leader;
 pub mod multi;
 mod non_reentrant;
 mod permit_semaphore;
@@ -90,7 +91,7 @@ impl KindRow {
     /// The other kinds of locks with owners whose keys have the same form: a name may be of several of them.
     pub(crate) fn sharers(&self) -> impl Iterator<Item = &'static KindRow> {
         let Traits { name, form, held, .. } = self.traits;
-        ALL.iter().filter(move |row| held && row.traits.held && row.traits.form == form && row.traits.name != name)
+        rows().filter(move |row| held && row.traits.held && row.traits.form == form && row.traits.name != name)
     }
 }
 
@@ -100,7 +101,7 @@ impl Debug for KindRow {
     }
 }
 
-/// All kinds.
+/// All kinds that a program takes by their names.
 pub static ALL: &[KindRow] = &[
     KindRow { traits: PLAIN, kind: &plain::Plain },
     // Its waiters of other clients poll: they would never find it free.
@@ -145,6 +146,18 @@ pub static ALL: &[KindRow] = &[
     },
 ];
 
+/// The kinds behind [`crate::Leader`], which no program takes as locks.
+pub static LEADERS: &[KindRow] = &[
+    KindRow {
+        traits: Traits { name: LEADER, fenced: true, reentrant: false, redisson: false, queue: Queue::Line, ..PLAIN },
+        kind: &leader::Leader,
+    },
+    KindRow {
+        traits: Traits { name: LEADER_WATCH, queue: Queue::Alone, form: "a lock", ..PERMITS },
+        kind: &leader::Watch,
+    },
+];
+
 const READ_WRITE: &str = "a read-write lock";
 const FAIR: Traits = Traits { name: "fair", fair: true, queue: Queue::Alone, ..PLAIN };
 
@@ -176,7 +189,11 @@ pub fn name_of(name: &str) -> Result<&'static str> {
 }
 
 pub(crate) fn find(name: &str) -> Option<&'static KindRow> {
-    ALL.iter().find(|row| row.traits.name == name)
+    rows().find(|row| row.traits.name == name)
+}
+
+fn rows() -> impl Iterator<Item = &'static KindRow> {
+    ALL.iter().chain(LEADERS)
 }
 
 /// The inputs that a call may need.
@@ -208,6 +225,8 @@ pub struct Inputs<'a> {
     pub holder: &'a str,
     /// The numbers of the request, see [`Op`].
     pub numbers: &'a [i64],
+    /// The texts of the request, see [`Op`].
+    pub texts: &'a [Vec<u8>],
     /// The key that remembers a call without another trace.
     pub request: String,
     /// The time in ms that it does.
@@ -218,6 +237,11 @@ impl Inputs<'_> {
     /// The number at this place, 0 if the request has none.
     pub(crate) fn number(&self, at: usize) -> i64 {
         self.numbers.get(at).copied().unwrap_or_default()
+    }
+
+    /// The text at this place, empty if the request has none.
+    pub(crate) fn text(&self, at: usize) -> &[u8] {
+        self.texts.get(at).map_or(&[], Vec::as_slice)
     }
 
     /// A call about the key `what`; the server remembers its outcome until the client knows it.

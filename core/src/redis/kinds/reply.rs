@@ -1,5 +1,7 @@
 //! The answer of a script.
 
+use std::time::Duration;
+
 /// The outcome that a script tells, see the table in `core/scripts/README.md`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Code {
@@ -58,6 +60,12 @@ impl Reply {
             }
         }
         Some(reply)
+    }
+
+    /// The time for which the server keeps what a release has left; `None`: it has nothing, or keeps it without end.
+    pub fn left(&self) -> Option<Duration> {
+        let ms = self.numbers.get(1).filter(|_| self.code == Code::Done)?;
+        u64::try_from(*ms).ok().map(Duration::from_millis)
     }
 
     /// The first text of the reply.

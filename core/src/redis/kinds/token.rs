@@ -29,6 +29,8 @@ impl Kind for Token {
                 .arg("token", inputs.owner)
                 .arg("want", inputs.want)
                 .not_after(),
+            // The key has one hold and no count: a release that leaves one changes nothing.
+            Op::Release if inputs.leave > 0 => return None,
             Op::Release => to_waiters(
                 of(&RELEASE)
                     .arg("token", inputs.owner)

@@ -249,6 +249,23 @@ impl Link {
         }
     }
 
+    /// The slot that stands in [`Link::parts`] for the server of this one.
+    pub fn part_of(&self, slot: u16) -> u16 {
+        match &self.way {
+            Way::Many(topology) if topology.is_cluster() => topology.map().part_of(slot),
+            _ => 0,
+        }
+    }
+
+    /// The connections of the server of that slot, as `CLIENT LIST` shows them.
+    pub async fn connections(&self, slot: u16, limit: Duration) -> Result<String, Error> {
+        const QUESTION: [&str; 2] = ["CLIENT", "LIST"];
+        match &self.way {
+            Way::One(node) => node.ask(&QUESTION, limit).await,
+            Way::Many(topology) => topology.owner(slot, Instant::now() + limit).await?.ask(&QUESTION, limit).await,
+        }
+    }
+
     /// The number of incarnations of the servers. If it changes, one may have come back without its data.
     pub fn incarnation(&self) -> u64 {
         self.incarnations.count()

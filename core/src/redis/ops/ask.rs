@@ -85,7 +85,7 @@ impl Target {
         let retry = self.retry_limits_since(since, self.end_of(op, since));
         let goes_on = self.goes_on(op).then(|| self.remembered_until(since));
         if self.counts_departures(op) {
-            self.departed(retry).await;
+            self.departed(0, retry).await;
         }
         let (entry, call, sent) = match first {
             Some((entry, call, sent)) => (entry, call, Some(sent)),
@@ -189,10 +189,10 @@ impl Target {
     }
 
     /// Carries out a call of the client's own behind `copies` of another one: none of them can run after it. It gives up
-    /// if the server does not answer for so long.
-    pub async fn follow(&self, call: &Call, copies: Vec<Sent>, patience: Duration) {
+    /// if the server does not answer for so long: `None`.
+    pub async fn follow(&self, call: &Call, copies: Vec<Sent>, patience: Duration) -> Option<Settled> {
         let retry = RetryLimits { give_up: Instant::now() + patience + WINDOW, ..self.retry_limits(None) };
-        let _ = after(&self.redis, call, retry, None, copies).await;
+        after(&self.redis, call, retry, None, copies).await.ok()
     }
 
     /// The time after which a repeat of a call that gives permits back, and that was first sent at `since`, might count

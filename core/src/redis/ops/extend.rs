@@ -17,6 +17,7 @@ impl Target {
     pub async fn extend(&self, number: u64) -> Result<Answer> {
         let retry = self.retry_limits(None);
         let entry = self.enter_grip(retry).await?;
+        let field = entry.claim.owner;
         self.ensure(number)?;
         let none = || Error::Unsupported(format!("`{}` has no lease that could be changed", self.plain_name()));
         let exact = self.redis.holds(|holds| holds.may_shorten(&self.claim));
@@ -24,11 +25,14 @@ impl Target {
         // believes in it.
         let lease = if exact { self.lease } else { self.lease.max(self.present_lease(number)) };
         let mut call = self.row.kind.renew(&self.redis.uuid, lease.as_millis() as u64, exact).ok_or_else(none)?;
-        self.row.kind.renew_also(&mut call, &self.redis.uuid, &self.claim.name, entry.claim.owner);
+        self.row.kind.renew_also(&mut call, &self.redis.uuid, &self.claim.name, field);
         self.redis.link.leased(lease);
-        // No holder may believe in its hold for longer than the server keeps it, even if the call fails.
-        let before =
-            self.redis.holds(|holds| if exact { holds.shorten(&self.claim, self.lease, Instant::now()) } else { None });
+        // No holder may believe in its hold for longer than the server keeps it, even if the call fails. A release meanwhile
+        // is to be as patient as before.
+        let before = self.redis.holds(|holds| {
+            let before = if exact { holds.shorten(&self.claim, self.lease, Instant::now()) } else { None };
+            before.inspect(|before| holds.outlasts(&self.claim, *before))
+        });
         let Settled { reply, sent, .. } = match settle(&self.redis, &call, retry, None).await {
             Ok(settled) => settled,
             Err(Unsettled { error, copies, .. }) => {
@@ -37,7 +41,7 @@ impl Target {
                     self.redis.holds(|holds| before.into_iter().for_each(|before| holds.restore(&self.claim, before)));
                     return Err(error);
                 };
-                self.redis.holds(|holds| holds.outlasts(&self.claim));
+                self.redis.holds(|holds| holds.outlasts(&self.claim, over + lease));
                 // A copy may still come, and change the end of the key: no newer hold may begin before that is over.
                 let target = self.clone();
                 self.redis.io.spawn_present(async move {
@@ -51,12 +55,19 @@ impl Target {
         let incarnation = self.redis.link.incarnation();
         let now = Instant::now();
         self.redis.holds(|holds| match reply.text().as_deref() {
-            Some("1") => holds.lengthen(&self.claim, self.lease, sent, now),
-            other => holds.missing(&self.claim, other == Some("0"), incarnation, sent, now),
+            // The hold may have ended meanwhile, and its owner may have taken the lock anew under another field.
+            Some("1") if holds.field(&self.claim) != field => {}
+            Some("1") => {
+                holds.lengthen(&self.claim, self.lease, sent, now);
+                if exact {
+                    holds.ends_as_believed(&self.claim);
+                }
+            }
+            other => holds.missing(&self.claim, field, other == Some("0"), incarnation, sent, now),
         });
         self.ensure(number)
             .map(|()| Answer::done(1))
-            .inspect_err(|_| self.redis.holds(|holds| holds.outlasts(&self.claim)))
+            .inspect_err(|_| self.redis.holds(|holds| holds.outlasts(&self.claim, now + lease)))
     }
 
     /// The lease that keeps a hold from now on for as long as the client believes in it.

@@ -3,6 +3,7 @@
 pub mod ask;
 pub mod extend;
 pub mod force;
+pub mod inventory;
 pub mod key_events;
 pub mod keys;
 pub mod ping;

@@ -245,9 +245,9 @@ fn go_on(waiter: Waiter, first: Option<InFlight>, since: Instant) {
         let counts_from = if once { since } else { Instant::now() };
         let retry = target.retry_limits_since(counts_from, waiter.patience.deadline());
         if once && first.is_none() {
-            target.departed(retry).await;
+            target.departed(waiter.ticket, retry).await;
         }
-        let tried = target.acquire(waiter.renewed, retry, first).await;
+        let tried = target.acquire(waiter.ticket, waiter.renewed, retry, first).await;
         end(waiter, tried, since);
     });
 }

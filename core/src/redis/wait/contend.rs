@@ -117,16 +117,16 @@ fn take(
 ) -> Option<Work<StepResult>> {
     let confirms = redis.link.confirms(&key.name);
     let mut lines = redis.lines();
-    let (target, renewed, patience) = lines.change(key, now, |line| {
+    let (target, ticket, renewed, patience) = lines.change(key, now, |line| {
         let waiter = &choose(line, now)?.waiter;
-        let taken = (waiter.target.clone(), waiter.renewed, waiter.patience);
+        let taken = (waiter.target.clone(), waiter.ticket, waiter.renewed, waiter.patience);
         if confirms {
             line.outlasts();
         }
         Some(taken)
     })??;
     Some(Box::pin(async move {
-        let tried = target.acquire(renewed, target.retry_limits(patience.deadline()), None).await;
+        let tried = target.acquire(ticket, renewed, target.retry_limits(patience.deadline()), None).await;
         StepResult::Tried(Box::new(target), patience, tried)
     }))
 }

@@ -15,7 +15,7 @@ use crate::redis::kinds::{self, Inputs};
 use crate::redis::link::Sent;
 use crate::redis::settle::{RetryLimits, Settled, Unsettled, after, settle};
 use crate::redis::target::{Attempt, Target};
-use crate::request::error::Result;
+use crate::request::error::{Error, Result};
 
 /// The longest sleep of a waiter behind a hold of another kind that only this client knows.
 const UNTOLD: Duration = Duration::from_secs(1);
@@ -37,7 +37,10 @@ impl Target {
     /// another owner of this client has the lock.
     pub async fn untangle(&self, mut entry: Entry, retry: RetryLimits) -> Result<std::result::Result<Entry, Attempt>> {
         while let Some(tangle) = self.tangle() {
-            let Tangle { holder, left } = tangle;
+            let Tangle { holder, left, is_abandoned } = tangle;
+            if is_abandoned {
+                return Err(Error::Cancelled);
+            }
             if holder.owner != self.claim.owner {
                 // No message may tell this kind's waiters of a release of the other one's.
                 let left = if holder.kind == self.claim.kind { left } else { left.min(UNTOLD) };
@@ -94,7 +97,7 @@ impl Target {
         match reply.code {
             Code::Passed => self.redis.holds(|holds| holds.gripped(&self.claim, entry.claim.owner, sent, now)),
             _ => {
-                self.missing(&reply, sent);
+                self.missing(entry.claim.owner, &reply, sent);
                 true
             }
         }
@@ -112,7 +115,7 @@ impl Target {
             Err(Unsettled { copies, .. }) => {
                 let over = copies.iter().map(|copy| copy.over).max().unwrap_or(give_up);
                 sleep_until(over.into()).await;
-                self.redis.holds(|holds| holds.outlasts(&self.claim));
+                self.redis.holds(|holds| holds.outlasts(&self.claim, over + self.redis.config.watchdog));
                 false
             }
         };
@@ -126,7 +129,7 @@ impl Target {
                     self.redis.gates.enter(&self.claim).await
                 }
             };
-            let leave = self.count_with_others();
+            let leave = self.redis.holds(|holds| holds.kept_under(&own.claim, Instant::now()));
             drop(self.give_back(own, leave, Vec::new()));
         }
     }

@@ -12,7 +12,7 @@ use crate::engine::claim::Claim;
 use crate::engine::departures::{Departure, Departures};
 use crate::engine::line::{Line, Place, Returned, Step};
 use crate::engine::pace::Obstacle;
-use crate::redis::kinds::{Queue, Traits, multi};
+use crate::redis::kinds::{KindRow, Queue, Traits, multi};
 use crate::redis::target::Target;
 use crate::request::error::{Error, Result};
 use crate::request::seat::{GRACE, Offer, Seat};
@@ -162,6 +162,15 @@ impl Lines {
         matches!(self.tickets.get(&ticket), Some(Stage::Running { cancelled: true, .. }))
     }
 
+    /// Tells whether what a request may still get is on its way back.
+    pub fn is_leaving(&self, ticket: u64) -> bool {
+        let leaving = match self.tickets.get(&ticket) {
+            Some(Stage::Running { leaving, .. } | Stage::Waiting { leaving, .. }) => leaving.is_some(),
+            None => false,
+        };
+        leaving || self.is_cancelled(ticket)
+    }
+
     /// Asks a request to end. Gives it back if no call is in flight for it.
     pub fn cancel(&mut self, ticket: u64, now: Instant) -> Option<Waiter> {
         let departures = &self.departures;
@@ -304,19 +313,19 @@ impl Lines {
     /// not wait behind those that wait for their own owner. A line without passing tries again by itself.
     pub fn take_twins(&mut self, target: &Target, now: Instant) -> Vec<Waiter> {
         let mut waiters = if target.passes() { self.take_twins_of(&target.key(), target, now) } else { Vec::new() };
-        for key in self.sharers(target) {
+        for key in self.sharers(target.row, &target.claim) {
             waiters.extend(self.take_twins_of(&key, target, now));
         }
         waiters
     }
 
     /// The lines of other kinds that share the keys of this one.
-    pub fn sharers(&self, target: &Target) -> Vec<LineKey> {
+    pub fn sharers(&self, row: &KindRow, claim: &Claim) -> Vec<LineKey> {
         // Mostly there is no line of another name or kind.
-        if self.lines.len() <= usize::from(self.lines.contains_key(&target.key())) {
+        if self.lines.len() <= usize::from(self.lines.contains_key(&key(claim, &row.traits))) {
             return Vec::new();
         }
-        let keys = target.row.sharers().map(|row| key(&target.claim, &row.traits));
+        let keys = row.sharers().map(|row| key(claim, &row.traits));
         keys.filter(|key| self.lines.contains_key(key)).collect()
     }
 
@@ -430,7 +439,7 @@ impl OpenLine {
     /// not say so.
     fn in_vain(&self, place: Place<Waiter>, now: Instant) -> EndedWait {
         let target = &place.waiter.target;
-        let end = match self.line.pace.is_taken(place.joined, now) || target.is_near(now) {
+        let end = match self.line.pace.is_taken(place.joined, now) || target.is_taken(now) {
             true => Ok(Answer::not_now()),
             false => Err(target.unanswered(self.trouble.clone())),
         };

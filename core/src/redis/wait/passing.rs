@@ -114,7 +114,9 @@ impl Pass {
         let tried = match to.acquire_call() {
             Ok(mut call) => {
                 call.grants = false;
+                // Only an acquire that begins anew looks at its ticket. This one is for the heir's first hold: it never does.
                 to.acquire(
+                    0,
                     self.renewed,
                     to.retry_limits(self.patience.deadline()),
                     Some(InFlight { entry, call, tried: None, copies: vec![passed] }),

@@ -6,8 +6,9 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 
 use crate::base::clock::Instant;
+use crate::engine::claim::Claim;
 use crate::engine::gate::Entry;
-use crate::engine::holds::{Lapsed, Leaving, Meant};
+use crate::engine::holds::{Holds, Lapsed, Leaving, Meant, lease_for};
 use crate::redis::kinds::Inputs;
 use crate::redis::kinds::reply::{Code, Reply};
 use crate::redis::kinds::script::Call;
@@ -34,51 +35,44 @@ pub enum Begun {
     Call(Box<Releasing>),
     /// The lock went to another owner of this client: there is nothing to ask.
     HandedOn(Answer),
-    /// The server keeps the holds under another field now: the release begins again.
+    /// The server keeps the holds under another field now, or the owner has its latest one by another kind: the release
+    /// begins again.
     Moved,
 }
 
 /// A release that the caller's thread has prepared, and its outcome there.
 pub type FirstRelease = (Box<Releasing>, Option<Sending>);
 
-impl Releasing {
-    /// The owner under whose field the server keeps the hold.
-    pub fn grip(&self) -> i64 {
-        self.entry.claim.owner
-    }
-}
-
 impl Target {
     pub fn not_held(&self) -> Error {
         Error::NotHeld { lock: self.claim.name.to_string(), owner: self.owner.to_string() }
     }
 
-    /// Prepares the release of a hold, or gives the reason against it. `entry`: see [`Target::enter_grip`].
+    /// Prepares the release of a hold, or gives the reason against it. `entry`: see [`Target::enter_grip`]; the target is
+    /// that of [`Target::of_meant`].
     pub fn releasing(&self, meant: Meant, entry: Entry) -> Result<Begun> {
         let now = Instant::now();
         let grip = entry.claim.owner;
-        let number = match meant {
-            Meant::Latest => 0,
-            Meant::Given(number) => number,
-            Meant::Untaken(0) => return Err(self.not_held()),
-            Meant::Untaken(number) => self.redis.holds(|holds| holds.instead_of(&self.claim, number)),
-        };
         let leaving = self.redis.holds(|holds| {
-            // This looks again: only now no other call can move them.
-            let is_here = holds.field(&self.claim) == grip;
-            is_here.then(|| holds.leaving(&self.claim, number, now))
+            // This looks again: only now no other call can move or end them.
+            let is_meant = holds.meant(&self.claim, meant).0 == self.claim;
+            let is_here = is_meant && holds.field(&self.claim) == grip;
+            is_here.then(|| holds.leaving(&self.claim, meant, now))
         });
         let Some(leaving) = leaving else { return Ok(Begun::Moved) };
         let leaving = match leaving {
             Ok(Some(leaving)) => leaving,
-            Ok(None) if self.redis.holds(|holds| holds.gave(number)) => {
+            Ok(None) if meant.number().is_some_and(|number| self.redis.holds(|holds| holds.gave(number))) => {
                 return Err(Error::Released { lock: self.claim.name.to_string() });
             }
             Ok(None) => return Err(self.not_held()),
             Err(Lapsed { loss, outlasts }) => {
-                if outlasts {
-                    let leave = self.redis.holds(|holds| holds.count_under(&entry.claim, now));
-                    drop(self.give_back(entry, leave, Vec::new()));
+                // A read hold that the server still has would let readers in beside the next writer of this client, under
+                // the same field.
+                let is_beside = !self.row.traits.exclusive && self.row.sharers().next().is_some();
+                if let Some(end) = outlasts.or(is_beside.then_some(now)) {
+                    let leave = self.redis.holds(|holds| holds.kept_under(&entry.claim, now));
+                    drop(self.patient_until(end).give_back(entry, leave, Vec::new()));
                 }
                 return Err(Error::Lost(loss));
             }
@@ -115,18 +109,23 @@ impl Target {
         let done = matches!(reply.code, Code::Done | Code::Passed) || (repeated && leaving.leave == 0);
         if done {
             self.say_released(leaving.leave);
-            // The time that the server keeps the other holds; negative: without end.
-            let left = reply.numbers.get(1).and_then(|ms| u64::try_from(*ms).ok()).map(Duration::from_millis);
+            let left = reply.left();
             self.redis.holds(|holds| {
                 holds.released(&self.claim, leaving.number, leaving.leave == 0, now);
                 if let Some(left) = left.filter(|_| leaving.leave > 0) {
-                    holds.left(&self.claim, left, leaving.lease, sent, now);
+                    holds.left(&self.claim, entry.claim.owner, left, leaving.lease, sent, now);
                 }
             });
         } else {
-            self.missing(&reply, sent);
+            self.missing(entry.claim.owner, &reply, sent);
         }
-        drop(entry);
+        // All that it left may have ended meanwhile: the server would keep the key for no hold.
+        let is_left = leaving.leave > 0 && self.redis.holds(|holds| holds.kept_under(&entry.claim, now)) == 0;
+        if is_left && done {
+            drop(self.give_back(entry, 0, Vec::new()))
+        } else {
+            drop(entry)
+        }
         match (pass, reply.code) {
             (Some(pass), Code::Passed) => pass.done(reply, sent),
             (Some(pass), _) => drop(pass),
@@ -136,6 +135,8 @@ impl Target {
                 self.redis.lines().change(&self.key(), now, |line| line.pace.freed(listeners, enough, now));
                 self.wake_sharers();
             }
+            // A copy before this one freed it, and its message does not come to waiters by every kind.
+            (None, _) if done && leaving.leave == 0 => self.wake_sharers(),
             (None, _) => {}
         }
         if done {
@@ -156,7 +157,7 @@ impl Target {
                 // An earlier call is still in flight, but the caller has released: the client releases the lock as soon
                 // as it can.
                 let target = self.clone();
-                let give_up = Instant::now() + self.lease.max(self.redis.config.watchdog);
+                let give_up = Instant::now() + self.clone().of_meant(meant).as_patient_as_its_hold().patience();
                 let retry = RetryLimits { give_up, ..self.retry_limits(None) };
                 self.redis.io.spawn_present(async move { drop(target.release_by(retry, meant, None).await) });
                 Err(self.in_the_way())
@@ -173,19 +174,19 @@ impl Target {
         meant: Meant,
         first: Option<FirstRelease>,
     ) -> std::result::Result<Answer, Option<Error>> {
-        let (releasing, sent) = match first {
-            Some(first) => first,
-            None => loop {
-                let entry = self.enter_grip(retry).await.map_err(|_| None)?;
-                let target = self.clone().through(entry.claim.owner);
-                match target.releasing(meant, entry)? {
-                    Begun::Call(releasing) => break (releasing, None),
-                    Begun::HandedOn(answer) => return Ok(answer),
-                    Begun::Moved => {}
-                }
-            },
-        };
-        self.clone().through(releasing.grip()).settle_release(retry, releasing, sent).await.map_err(Some)
+        if let Some((releasing, sent)) = first {
+            return self.settle_release(retry, releasing, sent).await.map_err(Some);
+        }
+        loop {
+            let target = self.clone().of_meant(meant);
+            let entry = target.enter_grip(retry).await.map_err(|_| None)?;
+            let target = target.through(entry.claim.owner);
+            match target.releasing(meant, entry)? {
+                Begun::Call(releasing) => return target.settle_release(retry, releasing, None).await.map_err(Some),
+                Begun::HandedOn(answer) => return Ok(answer),
+                Begun::Moved => {}
+            }
+        }
     }
 
     async fn settle_release(
@@ -205,8 +206,13 @@ impl Target {
                 if is_refused && copies.is_empty() {
                     self.redis.holds(|holds| holds.stop_renewing(&self.claim, leaving.number));
                 } else {
+                    let target = match leaving.leave {
+                        0 => self.as_patient_as_its_hold(),
+                        // The release of what it leaves frees the key.
+                        _ => self.clone(),
+                    };
                     self.redis.holds(|holds| holds.forget(&self.claim, leaving.number, Instant::now()));
-                    self.give_back(entry, leaving.leave, copies.clone());
+                    target.give_back(entry, leaving.leave, copies.clone());
                 }
                 if let Some(pass) = pass {
                     pass.give_back(copies);
@@ -227,16 +233,53 @@ impl Target {
         Ok(())
     }
 
+    /// The same target, whose give-back tries for as long as the server may keep what the owner has now.
+    fn as_patient_as_its_hold(&self) -> Target {
+        self.patient_until(self.redis.holds(|holds| holds.latest_end_of(&self.claim)).unwrap_or_else(Instant::now))
+    }
+
+    /// The same target, whose give-back tries for as long as the server may keep what ends at `end`, as the client knows it.
+    fn patient_until(&self, end: Instant) -> Target {
+        let left = lease_for(end.saturating_duration_since(Instant::now()));
+        Target { lease: self.lease.max(left), ..self.clone() }
+    }
+
+    /// The time for which a give-back tries: the server keeps nothing for longer after its last call for the owner.
+    fn patience(&self) -> Duration {
+        self.lease.max(self.redis.config.watchdog)
+    }
+
     /// Frees, in the background, the holds that an owner may have beyond `leave` by one of `copies`. It ends when that
-    /// is done or the lease has run out.
+    /// is done, or when the server has not answered for the lease of this target and that of the watchdog.
     pub fn give_back(&self, entry: Entry, leave: u32, copies: Vec<Sent>) -> JoinHandle<()> {
         let target = self.clone();
         self.redis.io.spawn_present(async move {
-            let _entry = entry;
-            if let Ok(call) = target.call(Op::Release, &Inputs { leave, lease_ms: 0, ..target.inputs() }) {
-                target.follow(&call, copies, target.lease.max(target.redis.config.watchdog)).await;
-                target.changed();
+            // Until then no other call of the owner goes out.
+            let entry = entry;
+            target.reduce_to(leave, copies, &entry.claim).await;
+            // All that it left may have ended meanwhile: the server would keep the key for no hold.
+            let kept = |holds: &mut Holds| holds.kept_under(&entry.claim, Instant::now());
+            if leave > 0 && target.redis.holds(kept) == 0 {
+                target.reduce_to(0, Vec::new(), &entry.claim).await;
             }
+            drop(entry);
         })
+    }
+
+    /// Has the server keep so many holds under this grip and no more, after `copies`. Meanwhile the owner of what is given back
+    /// may take the lock anew, under another grip.
+    async fn reduce_to(&self, leave: u32, copies: Vec<Sent>, grip: &Claim) {
+        let Ok(call) = self.call(Op::Release, &Inputs { leave, lease_ms: 0, ..self.inputs() }) else { return };
+        let settled = self.follow(&call, copies, self.patience()).await;
+        self.changed();
+        if leave == 0 {
+            return self.wake_sharers();
+        }
+        // A call that is undone by this one may have changed the end of the key.
+        let left = settled.and_then(|Settled { reply, sent, .. }| Some((reply.left()?, sent)));
+        self.redis.holds(|holds| match left {
+            Some((left, sent)) => holds.left(&self.claim, grip.owner, left, Duration::ZERO, sent, Instant::now()),
+            None => holds.outlasts_under(grip, Instant::now() + self.lease),
+        });
     }
 }

@@ -2,6 +2,7 @@
 
 use tokio::time::timeout;
 
+use crate::base::clock::Instant;
 use crate::engine::gate::Entry;
 use crate::redis::kinds::script::Call;
 use crate::redis::link::Sent;
@@ -19,15 +20,21 @@ pub struct InFlight {
 }
 
 impl Target {
-    /// Carries out one acquire, until its outcome is known: taken; busy; given back because no replica confirmed it; or
-    /// given back in the background because its outcome stays unknown.
-    pub async fn acquire(&self, renewed: bool, retry: RetryLimits, mut begun: Option<InFlight>) -> Result<Attempt> {
+    /// Carries out one acquire of the request with that ticket, until its outcome is known: taken; busy; given back because
+    /// no replica confirmed it; or given back in the background because its outcome stays unknown.
+    pub async fn acquire(
+        &self,
+        ticket: u64,
+        renewed: bool,
+        retry: RetryLimits,
+        mut begun: Option<InFlight>,
+    ) -> Result<Attempt> {
         loop {
             let InFlight { entry, call, tried, copies } = match begun.take() {
                 Some(begun) => begun,
                 None => {
                     if !self.row.traits.reentrant {
-                        self.departed(retry).await;
+                        self.departed(ticket, retry).await;
                     }
                     let entry = self.enter(retry).await?;
                     let entry = match self.untangle(entry, retry).await? {
@@ -48,7 +55,10 @@ impl Target {
                     let is_nothing = copies.is_empty() && !is_half_done;
                     let given_back = match is_nothing {
                         true => return Err(error),
-                        false if self.row.traits.held => self.give_back(entry, self.count_with_others(), copies),
+                        false if self.row.traits.held => {
+                            let leave = self.redis.holds(|holds| holds.kept_under(&entry.claim, Instant::now()));
+                            self.give_back(entry, leave, copies)
+                        }
                         false => self.undo(entry, &call, copies),
                     };
                     if let Some(rest) = held_back {

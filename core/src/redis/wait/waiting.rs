@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::timeout_at;
 
 use crate::base::clock::Instant;
-use crate::redis::kinds::{self, Wake, multi};
+use crate::redis::kinds::{Wake, multi};
 use crate::redis::settle::{RetryLimits, settle};
 use crate::redis::target::Target;
 use crate::redis::wait::lines::{self, LineKey, Patience};
@@ -53,23 +53,23 @@ impl Target {
         op == Op::Inspect && self.row.traits.held && self.has_departures()
     }
 
-    /// Returns once the holds that are on their way back now have gone, or the time is over.
-    pub async fn departed(&self, retry: RetryLimits) {
+    /// Returns once the holds that are on their way back now have gone, or the time is over. A request that has been cancelled
+    /// waits for none: another one may wait for it.
+    pub async fn departed(&self, ticket: u64, retry: RetryLimits) {
         if !self.has_departures() {
             return;
         }
-        let _ = timeout_at(retry.give_up.into(), self.redis.departures.over(self.departs_as())).await;
+        // The order matters: a cancel that comes later does not count for those that wait before it.
+        let over = self.redis.departures.over(self.departs_as());
+        let is_leaving = self.redis.lines().is_leaving(ticket);
+        if !is_leaving {
+            let _ = timeout_at(retry.give_up.into(), over).await;
+        }
     }
 
-    /// Wakes the waiters of this client by other kinds that share the keys of this one, as a message of their own kind would.
+    /// See [`Redis::wake_sharers`].
     pub fn wake_sharers(&self) {
-        let lines = self.redis.lines().sharers(self);
-        let own = self.wake().channel;
-        let kinds = lines.iter().filter_map(|line| kinds::find(line.kind));
-        let channels = kinds.filter_map(|row| row.kind.wake(&self.claim.name, &self.owner).channel);
-        for channel in channels.filter(|channel| own.as_ref() != Some(channel)) {
-            self.redis.wakes.message(&channel);
-        }
+        self.redis.wake_sharers(self.row, &self.claim);
     }
 
     /// The number of messages on its channel; `None`: it does not listen, or the server has not confirmed that.
@@ -90,6 +90,12 @@ impl Target {
     /// Tells whether another owner of this client has the lock and will pass it on.
     pub fn is_near(&self, now: Instant) -> bool {
         self.passes() && self.redis.holds(|holds| holds.is_near(&self.claim, now))
+    }
+
+    /// Tells whether a hold of another owner of this client, by any kind that the server counts together with this one,
+    /// keeps it out.
+    pub fn is_taken(&self, now: Instant) -> bool {
+        self.row.traits.exclusive && self.redis.holds(|holds| holds.is_taken(&self.claim, now))
     }
 
     /// The time since which its owner has the lock by another kind, if it does: the server lets the owner in by this one

@@ -10,6 +10,7 @@ use proptest::prelude::*;
 use super::{Grips, Heir, Step, TakenBack, Wish};
 use crate::base::clock::Instant;
 use crate::engine::line::Place;
+use crate::engine::word::AN_ANSWER;
 use crate::request::Answer;
 use crate::request::error::Result;
 use crate::request::seat::{Offer, Seat, WaitEnd};
@@ -171,7 +172,7 @@ impl World {
         let id = self.next();
         let seat = (blocks && !once && !fenced).then(|| Seat::new(id, late));
         let runs = seat.is_some();
-        let deadline = wait.map(|wait| self.now + wait);
+        let mut deadline = wait.map(|wait| self.now + wait);
         let waiter = Want { id, once, fenced, seat, missed: 0 };
         let place = Place { id, deadline, joined: self.now, wants: 1, number: 0, owner, waiter };
         let client = &mut self.clients[at];
@@ -183,7 +184,11 @@ impl World {
                     self.hold(at, owner, token, fenced);
                     return;
                 }
-                None => grips.join_more(&self.key, place),
+                None => {
+                    grips.join_more(&self.key, place);
+                    // Its call has some time for its answer.
+                    deadline = deadline.map(|deadline| deadline.max(self.now + AN_ANSWER));
+                }
             }
         } else if (once && grips.is_refused(&self.key)) || (runs && self.barge(at, owner)) {
             return;
@@ -354,7 +359,7 @@ impl World {
     }
 
     fn refuse_tokens(&mut self, at: usize) {
-        let (waiting, more) = self.clients[at].grips.not_fenced(&self.key);
+        let (waiting, more) = self.clients[at].grips.not_fenced(&self.key, self.now);
         for place in waiting.into_iter().chain(more) {
             self.clients[at].waiting.remove(&place.id).expect("each waiter is answered once");
         }

@@ -1,7 +1,7 @@
 //! One connection: a session of the server, and what it has locked. A task drives it; it sends statements one after the other
 //! without waiting for answers, and reads all the time.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -31,6 +31,20 @@ pub enum Failure {
     Ended(Error),
 }
 
+/// The work that a connection is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It carries statements that end at once.
+    Carries,
+    /// It waits in the server's queue first.
+    Waits,
+    /// It has the statements about the table of tokens. Other programs may lock that table, so these never go before the signs
+    /// of life of a session with locks.
+    Draws,
+    /// It waits for the lock of a leader, has that alone, and ends with it.
+    Leads,
+}
+
 /// The first row of an answer.
 #[derive(Debug)]
 pub struct Row {
@@ -42,7 +56,12 @@ pub struct Row {
 impl Row {
     /// The number in a column; `None`: `NULL`, or no number.
     pub fn number(&self, at: usize) -> Option<i64> {
-        std::str::from_utf8(self.values.get(at)?.as_deref()?).ok()?.parse().ok()
+        std::str::from_utf8(self.bytes(at)?).ok()?.parse().ok()
+    }
+
+    /// The value in a column; `None`: `NULL`.
+    pub fn bytes(&self, at: usize) -> Option<&[u8]> {
+        self.values.get(at)?.as_deref()
     }
 }
 
@@ -57,58 +76,99 @@ pub struct Connection {
     pub bond: Bond,
     /// The number of the session at the server.
     pub id: u64,
+    /// The lock by which the session can be found.
+    pub tag: String,
+    server: String,
+    role: Role,
     jobs: UnboundedSender<Job>,
     stop: Arc<Notify>,
     over: watch::Receiver<bool>,
+    late: Arc<Notify>,
     state: Arc<Mutex<State>>,
 }
 
 #[derive(Default)]
 struct State {
-    /// It is kept for waiting in the server's queue.
+    /// It is kept for waiting in the server's queue, or for the table of tokens.
     reserved: bool,
-    locks: BTreeSet<Key>,
+    /// How often the session has each lock.
+    locks: BTreeMap<Key, u32>,
     /// The number of statements without an answer.
     unanswered: usize,
     /// The time at which the oldest statement without an answer was handed over.
     waits_since: Option<Instant>,
 }
 
+impl State {
+    /// Notes a statement for the task to send.
+    fn handed_over(&mut self) {
+        self.unanswered += 1;
+        self.waits_since.get_or_insert_with(Instant::now);
+    }
+
+    /// Notes an answer. `next`: the sending time of the oldest statement that was sent and has none.
+    fn answered(&mut self, next: Option<Instant>) {
+        self.unanswered -= 1;
+        // Statements may have been handed over that were not sent yet.
+        self.waits_since = next.or_else(|| (self.unanswered > 0).then(Instant::now));
+    }
+
+    fn is_idle(&self) -> bool {
+        !self.reserved && self.locks.is_empty() && self.unanswered == 0
+    }
+}
+
 impl Connection {
     /// Starts the task of a connection that is logged in. `tag`: the lock by which the session can be found.
-    pub fn start(shared: &Arc<Shared>, wire: Wire, bond: Bond, id: u64, tag: &str, reserved: bool) -> Arc<Self> {
+    pub fn start(shared: &Arc<Shared>, wire: Wire, bond: Bond, id: u64, tag: &str, role: Role) -> Arc<Self> {
         let (jobs, taken) = unbounded_channel();
         let stop = Arc::<Notify>::default();
         let (end, over) = watch::channel(false);
-        let state = Arc::new(Mutex::new(State { reserved, ..State::default() }));
+        let late = Arc::<Notify>::default();
+        let state = Arc::new(Mutex::new(State { reserved: role != Role::Carries, ..State::default() }));
         let task = Task {
             shared: shared.clone(),
             wire,
             bond,
             tag: tag.to_owned(),
+            role,
             jobs: taken,
             stop: stop.clone(),
+            late: late.clone(),
+            patience: shared.patience(),
             state: state.clone(),
             asked: VecDeque::new(),
             _end: end,
         };
         drop(tasks::spawn(task.run()));
-        Arc::new(Connection { bond, id, jobs, stop, over, state })
+        let server = shared.server();
+        Arc::new(Connection { bond, id, tag: tag.to_owned(), server, role, jobs, stop, over, late, state })
+    }
+
+    /// Tells whether it is for any call about locks, but for the time of a wait.
+    pub fn is_for_all(&self) -> bool {
+        matches!(self.role, Role::Carries | Role::Waits)
+    }
+
+    /// Tells whether it is for the table of tokens.
+    pub fn draws(&self) -> bool {
+        self.role == Role::Draws
+    }
+
+    /// Tells whether it is for the lock of one leader.
+    pub fn leads(&self) -> bool {
+        self.role == Role::Leads
     }
 
     /// Asks for one row, or carries out a statement without rows; `limit`: the time for the answer. Also gives the time of the
     /// sending.
     pub async fn ask(&self, statement: String, limit: Duration) -> Came {
         let (answer, answered) = oneshot::channel();
-        {
-            let mut state = self.state();
-            state.unanswered += 1;
-            state.waits_since.get_or_insert_with(Instant::now);
-        }
+        self.state().handed_over();
         let _ = self.jobs.send(Job::Ask { statement, limit, answer });
-        answered
-            .await
-            .unwrap_or_else(|_| Err(Failure::Ended(Error::unavailable("the server", "has ended the session", false))))
+        answered.await.unwrap_or_else(|_| {
+            Err(Failure::Ended(Error::unavailable(self.server.as_str(), "has ended the session", false)))
+        })
     }
 
     /// Ends the connection without a word.
@@ -128,6 +188,15 @@ impl Connection {
         let _ = over.wait_for(|over| *over).await;
     }
 
+    pub fn is_over(&self) -> bool {
+        self.over.has_changed().is_err()
+    }
+
+    /// Returns when a statement has been unanswered for longer than a call waits before it tries another connection.
+    pub async fn is_late(&self) {
+        self.late.notified().await;
+    }
+
     pub fn reserve(&self, reserved: bool) {
         self.state().reserved = reserved;
     }
@@ -138,8 +207,7 @@ impl Connection {
 
     /// Tells whether it may wait in the server's queue: it has no lock, and no statement is under way.
     pub fn is_idle(&self) -> bool {
-        let state = self.state();
-        !state.reserved && state.locks.is_empty() && state.unanswered == 0
+        self.state().is_idle()
     }
 
     pub fn is_stuck(&self, time: Duration) -> bool {
@@ -147,11 +215,17 @@ impl Connection {
     }
 
     pub fn add(&self, key: &Key) {
-        self.state().locks.insert(key.clone());
+        *self.state().locks.entry(key.clone()).or_default() += 1;
     }
 
     pub fn remove(&self, key: &Key) {
-        self.state().locks.remove(key);
+        let locks = &mut self.state().locks;
+        if let Some(count) = locks.get_mut(key) {
+            *count -= 1;
+            if *count == 0 {
+                locks.remove(key);
+            }
+        }
     }
 
     pub fn has_locks(&self) -> bool {
@@ -169,6 +243,15 @@ struct Asked {
     until: Instant,
     answer: Answer,
     to: oneshot::Sender<Came>,
+    /// The client has known since then that the answer is late.
+    late: Option<Instant>,
+}
+
+impl Asked {
+    /// The time at which its answer is late, once more or for the first time.
+    fn late_at(&self, patience: Duration) -> Instant {
+        self.late.unwrap_or(self.sent) + patience
+    }
 }
 
 struct Task {
@@ -176,8 +259,12 @@ struct Task {
     wire: Wire,
     bond: Bond,
     tag: String,
+    role: Role,
     jobs: UnboundedReceiver<Job>,
     stop: Arc<Notify>,
+    late: Arc<Notify>,
+    /// An answer that takes longer is late.
+    patience: Duration,
     state: Arc<Mutex<State>>,
     asked: VecDeque<Asked>,
     /// Its drop is the end.
@@ -195,8 +282,11 @@ struct Ended {
 impl Task {
     async fn run(mut self) {
         let Ended { reason, is_clean, cause } = self.serve().await;
+        // A session that draws tokens has no lock that others want, and numbers that it draws yet are skipped. The server may
+        // be unable to end it while its disk stands still.
+        let haunts = !is_clean && self.role != Role::Draws;
         // The holders hear of it before the callers of statements do.
-        self.shared.ended(self.bond, &self.tag, reason, is_clean);
+        self.shared.ended(self.bond, &self.tag, reason, haunts);
         let error = Error::unavailable(self.shared.server(), cause, false);
         self.jobs.close();
         let mut left: Vec<_> = self.asked.drain(..).map(|asked| asked.to).collect();
@@ -223,10 +313,11 @@ impl Task {
         let mut alarm = pin!(sleep_until(rings.into()));
         loop {
             let until = self.asked.front().map(|asked| asked.until);
-            if let Some(until) = until
-                && until < rings
+            let next = self.asked.front().map(|asked| asked.until.min(asked.late_at(self.patience)));
+            if let Some(next) = next
+                && next < rings
             {
-                rings = until;
+                rings = next;
                 alarm.as_mut().reset(rings.into());
             }
             tokio::select! {
@@ -242,7 +333,7 @@ impl Task {
                 job = self.jobs.recv() => match job {
                     Some(Job::Ask { statement, limit, answer }) => {
                         let sent = Instant::now();
-                        self.asked.push_back(Asked { sent, until: sent + limit, answer: Answer::default(), to: answer });
+                        self.asked.push_back(Asked { sent, until: sent + limit, answer: Answer::default(), to: answer, late: None });
                         match timeout(limit, self.wire.command(STATEMENT, statement.as_bytes())).await {
                             Ok(Ok(())) => {}
                             Ok(Err(error)) => return broken(error),
@@ -252,13 +343,34 @@ impl Task {
                     Some(Job::Quit) | None => return self.quit().await,
                 },
                 () = alarm.as_mut() => {
-                    if until.is_some_and(|until| until <= Instant::now()) {
+                    if until.is_some_and(|until| until <= Instant::now()) && !self.bears() {
                         return silent();
                     }
-                    rings = until.unwrap_or(Instant::NEVER);
+                    self.tell_late();
+                    rings = Instant::NEVER;
                     alarm.as_mut().reset(rings.into());
                 }
             }
+        }
+    }
+
+    /// Gives the oldest statement more time, if the session has got a lock since it was sent: the client believes in that for
+    /// longer. False: its time is over.
+    fn bears(&mut self) -> bool {
+        let has_locks = !self.state.lock().expect("nothing panics while it is held").locks.is_empty();
+        let Some(asked) = self.asked.front_mut().filter(|_| has_locks) else { return false };
+        asked.until = asked.until.max(asked.sent + self.shared.longest());
+        asked.until > Instant::now()
+    }
+
+    /// Tells the callers if the oldest answer is late. They hear of it again and again.
+    fn tell_late(&mut self) {
+        let now = Instant::now();
+        if let Some(asked) = self.asked.front_mut()
+            && asked.late_at(self.patience) <= now
+        {
+            asked.late = Some(now);
+            self.late.notify_waiters();
         }
     }
 
@@ -274,12 +386,8 @@ impl Task {
                 let values = rows.into_iter().next().unwrap_or_default();
                 (Row { values, made: answer.made }, sent)
             });
-            let mut state = self.state.lock().expect("nothing panics while it is held");
-            state.unanswered -= 1;
-            // Statements may have been handed over that were not sent yet.
             let next = self.asked.front().map(|asked| asked.sent);
-            state.waits_since = next.or_else(|| (state.unanswered > 0).then(Instant::now));
-            drop(state);
+            self.state.lock().expect("nothing panics while it is held").answered(next);
             let _ = to.send(row.map_err(Failure::Refused));
         }
         Ok(())
@@ -310,5 +418,22 @@ impl Refusal {
             _ => "",
         };
         Error::refused(what, self.code.to_string(), format!("{}{remedy}", self.message))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The answer to the first statement comes before the task sends the second one.
+    #[test]
+    fn a_connection_with_a_statement_that_was_not_sent_yet_waits_in_no_queue_of_the_server() {
+        let mut state = State::default();
+        state.handed_over();
+        state.handed_over();
+        state.answered(None);
+        assert!(!state.is_idle() && state.waits_since.is_some());
+        state.answered(None);
+        assert!(state.is_idle() && state.waits_since.is_none());
     }
 }

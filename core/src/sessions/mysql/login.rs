@@ -82,7 +82,7 @@ pub async fn log_in(
     schema: Option<&str>,
     #[cfg(feature = "__tls")] tls: Option<(tokio_rustls::TlsConnector, rustls::pki_types::ServerName<'static>)>,
 ) -> Result<Wire, Failed> {
-    let Greeting { abilities, nonce, plugin, mut number, .. } = greeting;
+    let Greeting { abilities, nonce, plugin, number, .. } = greeting;
     if abilities & PROTOCOL_41 == 0 || abilities & PLUGINS == 0 {
         return Err(Failed::Unsuited("speaks an older protocol than that of MySQL 5.7".into()));
     }
@@ -92,6 +92,8 @@ pub async fn log_in(
     }
     #[cfg(not(feature = "__tls"))]
     let mut wire = wire;
+    #[cfg(feature = "__tls")]
+    let mut number = number;
     #[cfg(feature = "__tls")]
     let mut wire = match tls {
         None => wire,

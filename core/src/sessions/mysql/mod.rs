@@ -2,23 +2,29 @@
 //! bond is a connection, whose `wait_timeout` is the lease.
 
 use std::collections::{BTreeSet, HashMap};
+use std::future::pending;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
-use tokio::sync::Mutex as AsyncMutex;
+use tokio::sync::{Mutex as AsyncMutex, oneshot};
 use tokio::time::{sleep, timeout};
 
 use crate::base::clock::Instant;
 use crate::base::tasks::{self, Work, boxed};
 use crate::config::Config;
-use crate::engine::traits::{PLAIN, Traits};
+use crate::engine::traits::{PLAIN, Queue, Traits};
 use crate::request::error::{Error, LostReason, Result};
-use crate::sessions::driver::{Bond, Driver, Evicted, Evictees, Gone, Grip, Hear, Key, News, Range, Seen, Took};
-use crate::sessions::mysql::connection::{Connection, Failure, Row};
-use crate::sessions::mysql::names::{Flavour, literal};
+use crate::request::names::LEADER;
+use crate::sessions::driver::{
+    Bond, Drawn, Driver, Evicted, Evictees, Gone, Grip, Hear, Key, News, Seen, Took, lock_of, locked_tokens,
+};
+use crate::sessions::mysql::connection::{Connection, Failure, Role, Row};
+use crate::sessions::mysql::leaders::Candidate;
+use crate::sessions::mysql::names::{Flavour, is_candidates, literal, of_candidate};
 
 mod connection;
+mod leaders;
 mod login;
 mod names;
 mod open;
@@ -28,6 +34,16 @@ const KINDS: &[Traits] = &[
     Traits { redisson: false, form: "a lock of the server", ..PLAIN },
     Traits { name: "non_reentrant", reentrant: false, redisson: false, form: "a lock of the server", ..PLAIN },
     Traits { name: "fenced", fenced: true, redisson: false, form: "a lock of the server", ..PLAIN },
+    // Each candidate has a session of its own.
+    Traits {
+        name: LEADER,
+        reentrant: false,
+        fenced: true,
+        redisson: false,
+        queue: Queue::Alone,
+        form: "a lock of the server",
+        ..PLAIN
+    },
 ];
 
 /// The table of fencing tokens, and the statement that makes it.
@@ -36,10 +52,19 @@ const MAKE_FENCES: &str =
     "CREATE TABLE redlatch_fence (name VARBINARY(255) PRIMARY KEY, token BIGINT NOT NULL) ENGINE=InnoDB";
 /// A connection whose oldest statement is unanswered for this long is passed by, if another may be opened.
 const STUCK: Duration = Duration::from_millis(250);
+/// The time after which a call tries another connection beside one that does not answer, or a third of the response timeout.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// The least time that a statement about the table of tokens has. MySQL itself ends it within two seconds if the table is
+/// locked, MariaDB at once.
+const TOKENS: Duration = Duration::from_secs(3);
+/// The most connections for the table of tokens.
+const DRAWING: usize = 2;
 /// The longest time for which a connection waits in the server's queue at once.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 /// How often a statement is asked again that the end of a wait has hit.
 const HITS: u32 = 3;
+/// The pause before a call that has failed is repeated.
+const AGAIN: Duration = Duration::from_millis(50);
 /// The interval of questions until the server has ended a session.
 const ENDING: Duration = Duration::from_millis(2);
 
@@ -49,6 +74,7 @@ const NO_DATABASE: u16 = 1046;
 const NO_SUCH_THREAD: u16 = 1094;
 const NO_RIGHT_TO_KILL: u16 = 1095;
 const INTERRUPTED: u16 = 1317;
+const LOCKED: u16 = 1205;
 const DEADLOCK: u16 = 1213;
 const LOCK_DEADLOCK: u16 = 3058;
 /// A limit of the server for the time of statements, of MariaDB and of MySQL.
@@ -76,9 +102,31 @@ struct Pool {
     last: Bond,
     /// The waits in the server's queue, and those that are about to be.
     stands: HashMap<Key, Arc<Stand>>,
+    candidates: HashMap<Key, Candidate>,
     /// The locks that mark sessions which have ended for this client, and may still live at the server.
     ghosts: BTreeSet<String>,
     is_closed: bool,
+}
+
+impl Pool {
+    /// The connections for statements that end at once: about locks, or about the table of tokens.
+    fn all_for(&self, role: Role) -> impl Iterator<Item = &Arc<Connection>> + Clone {
+        let is_for = move |on: &&Arc<Connection>| match role {
+            Role::Draws => on.draws(),
+            _ => on.is_for_all() && !on.is_reserved(),
+        };
+        self.connections.iter().filter(is_for)
+    }
+
+    /// The number of connections for locks, with those that are about to be opened to wait.
+    fn count(&self) -> usize {
+        self.connections.iter().filter(|on| on.is_for_all()).count() + self.to_open
+    }
+
+    /// The number of open connections that are reserved to wait.
+    fn waiting(&self) -> usize {
+        self.connections.iter().filter(|on| on.is_reserved() && on.is_for_all()).count()
+    }
 }
 
 /// One wait in the server's queue.
@@ -91,6 +139,10 @@ struct Stand {
 }
 
 impl Stand {
+    fn is_left(&self) -> bool {
+        self.is_left.load(SeqCst)
+    }
+
     fn set_waiting(&self, on: Option<Arc<Connection>>) {
         *self.waiting.lock().expect("nothing panics while it is held") = on;
     }
@@ -135,19 +187,52 @@ impl Shared {
 
     /// A connection for statements that end at once.
     async fn carrier(self: &Arc<Self>) -> Result<Arc<Connection>> {
-        if let Some(carrier) = self.ready() {
-            return Ok(carrier);
-        }
-        let opened = self.open_one(false).await;
-        // Beside a connection that hangs a new one may not come about either; the old one may answer yet.
-        opened.or_else(|error| self.any().ok_or(error))
+        self.one_for(Role::Carries).await
     }
 
-    /// Opens a connection behind the callers that came before. Without `reserved` it may be one that answers by then.
-    async fn open_one(self: &Arc<Self>, reserved: bool) -> Result<Arc<Connection>> {
+    async fn one_for(self: &Arc<Self>, role: Role) -> Result<Arc<Connection>> {
+        if let Some(carrier) = self.ready(role) {
+            return Ok(carrier);
+        }
+        let opened = self.open_one(role).await;
+        // Beside a connection that hangs a new one may not come about either; the old one may answer yet.
+        opened.or_else(|error| self.any(role).ok_or(error))
+    }
+
+    /// Opens a connection. The attempt may last longer than the call that wants it: a connection that comes late serves the next
+    /// one.
+    async fn open_one(self: &Arc<Self>, role: Role) -> Result<Arc<Connection>> {
+        let (tell, told) = oneshot::channel();
+        let shared = self.clone();
+        drop(tasks::spawn(async move {
+            let opened = shared.open_in_turn(role, || !tell.is_closed()).await;
+            if let Err(Ok(late)) = tell.send(opened) {
+                match role {
+                    Role::Waits => late.reserve(false),
+                    Role::Leads => late.quit(),
+                    Role::Carries | Role::Draws => {}
+                }
+            }
+        }));
+        let limit = self.config.response_timeout;
+        let late = || Error::unavailable(self.server(), format!("did not let the client in within {limit:?}"), true);
+        match timeout(limit, told).await {
+            Ok(opened) => opened.unwrap_or_else(|_| Err(Error::Closed { server: self.server() })),
+            Err(_) => Err(late()),
+        }
+    }
+
+    /// Opens a connection behind the callers that came before, if its own caller still waits then. One that is not to wait in
+    /// the server's queue may be one that answers by then.
+    async fn open_in_turn(self: &Arc<Self>, role: Role, is_wanted: impl Fn() -> bool) -> Result<Arc<Connection>> {
         let came = Instant::now();
         let mut failed = self.opening.lock().await;
-        if !reserved && let Some(carrier) = self.ready() {
+        if !is_wanted() {
+            return Err(Error::Cancelled);
+        }
+        if matches!(role, Role::Carries | Role::Draws)
+            && let Some(carrier) = self.ready(role)
+        {
             return Ok(carrier);
         }
         // Its own attempt would end like one that began after it came, and the callers behind it would hear of theirs even later.
@@ -157,16 +242,19 @@ impl Shared {
             return Err(error.clone());
         }
         let begun = Instant::now();
-        let opened = self.open(reserved).await;
+        let opened = self.open(role).await;
         *failed = opened.as_ref().err().map(|error| (begun, error.clone()));
         opened
     }
 
     /// The first connection that answers.
-    fn ready(&self) -> Option<Arc<Connection>> {
+    fn ready(&self, role: Role) -> Option<Arc<Connection>> {
         let pool = self.pool();
-        let mut carriers = pool.connections.iter().filter(|connection| !connection.is_reserved());
-        let is_full = pool.connections.len() + pool.to_open > self.config.waiters;
+        let mut carriers = pool.all_for(role);
+        let is_full = match role {
+            Role::Draws => carriers.clone().count() >= DRAWING,
+            _ => pool.count() > self.config.waiters,
+        };
         carriers
             .clone()
             .find(|carrier| !carrier.is_stuck(STUCK))
@@ -174,25 +262,27 @@ impl Shared {
             .cloned()
     }
 
-    fn any(&self) -> Option<Arc<Connection>> {
-        self.pool().connections.iter().find(|connection| !connection.is_reserved()).cloned()
+    fn any(&self, role: Role) -> Option<Arc<Connection>> {
+        self.pool().all_for(role).next().cloned()
     }
 
-    /// Opens a connection. `reserved`: to wait in the server's queue.
-    async fn open(self: &Arc<Self>, reserved: bool) -> Result<Arc<Connection>> {
-        let (bond, ghosts) = {
+    async fn open(self: &Arc<Self>, role: Role) -> Result<Arc<Connection>> {
+        let bond = {
             let mut pool = self.pool();
             if pool.is_closed {
                 return Err(Error::Closed { server: self.server() });
             }
             pool.last += 1;
-            (pool.last, pool.ghosts.clone())
+            pool.last
         };
         let tag = format!("redlatch:{}:{bond}", self.uuid);
-        let opened = open::open(self, bond, &tag, &ghosts, reserved).await?;
+        let opened = open::open(self, bond, &tag, role).await?;
+        if let Err(failure) = self.end_ghosts(&opened).await {
+            opened.stop();
+            return Err(self.error("the login", failure));
+        }
         let is_closed = {
             let mut pool = self.pool();
-            pool.ghosts.retain(|ghost| !ghosts.contains(ghost));
             if !pool.is_closed {
                 pool.connections.push(opened.clone());
             }
@@ -202,15 +292,20 @@ impl Shared {
             opened.stop();
             return Err(Error::Closed { server: self.server() });
         }
+        // It may have ended before it was there to be removed.
+        if opened.is_over() {
+            self.pool().connections.retain(|connection| connection.bond != bond);
+            return Err(Error::unavailable(self.server(), "has ended the session", false));
+        }
         Ok(opened)
     }
 
-    /// Notes that a connection has ended; `is_clean`: the server has ended the session too.
-    fn ended(&self, bond: Bond, tag: &str, reason: LostReason, is_clean: bool) {
+    /// Notes that a connection has ended; `haunts`: the server may still have the session, with locks that others want.
+    fn ended(&self, bond: Bond, tag: &str, reason: LostReason, haunts: bool) {
         {
             let mut pool = self.pool();
             pool.connections.retain(|connection| connection.bond != bond);
-            if !is_clean {
+            if haunts {
                 pool.ghosts.insert(tag.to_owned());
             }
         }
@@ -221,8 +316,118 @@ impl Shared {
         self.pool().connections.iter().find(|connection| connection.bond == bond).cloned()
     }
 
-    /// Asks one question on a connection; the answer must come from the session that it was meant for.
+    /// Ends the sessions of this client that may still live at the server: no lock of one outlasts the client's belief by long,
+    /// and no other session has such a mark. No right is needed for one's own sessions.
+    async fn end_ghosts(&self, on: &Connection) -> std::result::Result<(), Failure> {
+        let ghosts = self.pool().ghosts.clone();
+        for ghost in ghosts {
+            let holder = format!("IS_USED_LOCK({})", literal(&ghost));
+            let end = Instant::now() + self.config.response_timeout;
+            while let Some(id) = self.ask(on, &holder, self.limit(on)).await?.0.number(1) {
+                if Instant::now() > end {
+                    let cause = format!(
+                        "has not ended the session {id} that this client has lost; look what it waits for, and end that \
+                         (SHOW PROCESSLIST)"
+                    );
+                    return Err(Failure::Ended(Error::unavailable(self.server(), cause, true)));
+                }
+                match on.ask(format!("KILL {id}"), self.limit(on)).await {
+                    Ok(_) => {}
+                    Err(Failure::Refused(refusal)) if refusal.code == NO_SUCH_THREAD => {}
+                    // The client has another user now. The server ends that session by itself, and keeps its locks from others
+                    // until then.
+                    Err(Failure::Refused(refusal)) if refusal.code == NO_RIGHT_TO_KILL => break,
+                    Err(failure) => return Err(failure),
+                }
+                sleep(ENDING).await;
+            }
+            self.pool().ghosts.remove(&ghost);
+        }
+        Ok(())
+    }
+
+    /// The time after which an answer is late.
+    fn patience(&self) -> Duration {
+        PATIENCE.min(self.config.response_timeout / 3)
+    }
+
+    /// Makes a call on a connection. If its answer is late, and another connection can be had, the call is made on that one. A
+    /// call that no connection answers in time is forsaken: `forsake` gets it.
+    async fn call<T: Send + 'static>(
+        self: &Arc<Self>,
+        role: Role,
+        call: impl Fn(Arc<Connection>) -> Work<T>,
+        forsake: impl Fn(Work<T>),
+    ) -> Result<T> {
+        let limit = match role {
+            Role::Draws => self.config.response_timeout.max(TOKENS),
+            _ => self.config.response_timeout,
+        };
+        let on = self.one_for(role).await?;
+        let mut asked = call(on.clone());
+        tokio::select! {
+            biased;
+            came = &mut asked => return Ok(came),
+            () = on.is_late() => {}
+        }
+        let other = async {
+            match self.open_one(role).await {
+                Ok(other) if other.bond != on.bond => other,
+                _ => pending().await,
+            }
+        };
+        let mut asked = Some(asked);
+        let answered = async {
+            let came = asked.as_mut().expect("it has no answer yet").await;
+            // Another call has given that connection up, and its session with all that this one has done.
+            if on.is_over() {
+                asked = None;
+                return pending().await;
+            }
+            came
+        };
+        let other = tokio::select! {
+            biased;
+            came = answered => return Ok(came),
+            other = other => Some(other),
+            () = sleep(limit.saturating_sub(self.patience())) => None,
+        };
+        if other.is_some() && !on.draws() && !on.has_locks() {
+            on.stop();
+            on.over().await;
+        }
+        asked.into_iter().for_each(&forsake);
+        let silent = || Error::unavailable(self.server(), "is silent", true);
+        let mut asked = call(other.ok_or_else(silent)?);
+        match timeout(limit, &mut asked).await {
+            Ok(came) => Ok(came),
+            Err(_) => {
+                forsake(asked);
+                Err(silent())
+            }
+        }
+    }
+
+    /// Asks one question on a connection. The end of a wait that the connection has behind it may hit the question: then it is
+    /// asked again.
     async fn ask(&self, on: &Connection, what: &str, limit: Duration) -> std::result::Result<(Row, Instant), Failure> {
+        let mut came = self.ask_once(on, what, limit).await;
+        for _ in 0..HITS {
+            if !is_interrupted(&came) {
+                break;
+            }
+            came = self.ask_once(on, what, limit).await;
+        }
+        came
+    }
+
+    /// Asks one question on a connection; the answer must come from the session that it was meant for.
+    async fn ask_once(
+        &self,
+        on: &Connection,
+        what: &str,
+        limit: Duration,
+    ) -> std::result::Result<(Row, Instant), Failure> {
         let (row, sent) = on.ask(format!("SELECT CONNECTION_ID(),{what}"), limit).await?;
         if row.number(0) != Some(on.id as i64) {
             on.stop();
@@ -249,36 +454,46 @@ impl Shared {
         }
     }
 
-    /// The time for which a statement may stay unanswered. A connection with locks is given up only when the client believes
-    /// in them no longer.
+    /// The time for which a statement may stay unanswered; more if its connection gets a lock meanwhile.
     fn limit(&self, on: &Connection) -> Duration {
-        if on.has_locks() {
-            self.config.watchdog.max(self.config.response_timeout)
-        } else {
-            self.config.response_timeout
-        }
+        if on.has_locks() { self.longest() } else { self.config.response_timeout }
     }
 
-    /// Asks for a sign of life. The end of a wait may hit it: then it is asked for again.
+    /// The same for a connection with locks: it is given up only when the client believes in them no longer.
+    fn longest(&self) -> Duration {
+        self.config.watchdog.max(self.config.response_timeout)
+    }
+
+    /// Asks for a sign of life.
     async fn sign(&self, on: &Connection) -> std::result::Result<Instant, Failure> {
-        let mut came = self.ask(on, "1", self.limit(on)).await;
-        for _ in 0..HITS {
-            if !is_interrupted(&came) {
-                break;
-            }
-            came = self.ask(on, "1", self.limit(on)).await;
-        }
-        came.map(|(_, sent)| sent)
+        self.ask(on, "1", self.limit(on)).await.map(|(_, sent)| sent)
     }
 
     async fn take(self: Arc<Self>, key: Key) -> Took {
-        let on = match self.carrier().await {
-            Ok(on) => on,
-            Err(error) => return Took::Failed(error),
+        let take = |on| boxed(self.clone().take_on(on, key.clone()));
+        // A lock that it still takes goes back.
+        let forsake = |taking: Work<Took>| {
+            let (shared, key) = (self.clone(), key.clone());
+            drop(tasks::spawn(async move {
+                if let Took::Yes { bond } = taking.await {
+                    shared.let_go(Grip { key, bond }, false).await;
+                }
+            }));
         };
-        let what = format!("GET_LOCK({},0)", literal(&key));
+        self.call(Role::Carries, take, forsake).await.unwrap_or_else(Took::Failed)
+    }
+
+    async fn take_on(self: Arc<Self>, on: Arc<Connection>, key: Key) -> Took {
         let begun = Instant::now();
-        self.got(&on, &key, begun, self.ask(&on, &what, self.limit(&on)).await)
+        if let Err(failure) = self.end_ghosts(&on).await {
+            return Took::Failed(self.error(&format!("to lock `{}`", lock_of(&key)), failure));
+        }
+        let what = format!("GET_LOCK({},0)", literal(lock_of(&key)));
+        let took = self.got(&on, &key, begun, self.ask(&on, &what, self.limit(&on)).await);
+        if let Took::Yes { .. } = took {
+            on.add(&key);
+        }
+        took
     }
 
     /// The outcome of a `GET_LOCK` that began at `begun`.
@@ -290,10 +505,7 @@ impl Shared {
         came: std::result::Result<(Row, Instant), Failure>,
     ) -> Took {
         match came {
-            Ok((row, _)) if row.number(1) == Some(1) => {
-                on.add(key);
-                Took::Yes { bond: on.bond }
-            }
+            Ok((row, _)) if row.number(1) == Some(1) => Took::Yes { bond: on.bond },
             Ok((_, sent)) => Took::Busy { sent },
             // Without an answer the session is over, and what it may have taken.
             Err(failure) => {
@@ -303,65 +515,84 @@ impl Shared {
                 {
                     return Took::Busy { sent: begun };
                 }
-                Took::Failed(self.error(&format!("to lock `{key}`"), failure))
+                Took::Failed(self.error(&format!("to lock `{}`", lock_of(key)), failure))
             }
         }
     }
 
     async fn stand(self: Arc<Self>, key: Key, free: Option<Arc<Connection>>, stand: Arc<Stand>) -> Took {
-        let took = self.clone().wait_in_queue(&key, free, &stand).await;
+        let took = match is_candidates(&key) {
+            true => self.wait_to_lead(&key, &stand).await,
+            false => self.wait_in_queue(&key, free, &stand).await,
+        };
         self.pool().stands.remove(&key);
         took
     }
 
-    async fn wait_in_queue(self: Arc<Self>, key: &Key, free: Option<Arc<Connection>>, stand: &Stand) -> Took {
+    async fn wait_in_queue(self: &Arc<Self>, key: &Key, free: Option<Arc<Connection>>, stand: &Stand) -> Took {
         let on = match free {
             Some(on) => on,
             None => {
-                let opened = self.open_one(true).await;
+                let opened = self.open_one(Role::Waits).await;
                 self.pool().to_open -= 1;
                 match opened {
                     Ok(on) => on,
                     // The carrier serves: the waiters of this name try again and again by it.
-                    Err(error) if error.is_for_now() && self.ready().is_some() => return Took::NoRoom,
+                    Err(error) if error.is_for_now() && self.ready(Role::Carries).is_some() => return Took::NoRoom,
                     Err(error) => return Took::Failed(error),
                 }
             }
         };
-        if stand.is_left.load(SeqCst) {
+        if stand.is_left() {
             on.reserve(false);
             return Took::NoRoom;
         }
-        stand.set_waiting(Some(on.clone()));
-        let longest = (self.config.watchdog / 3).clamp(Duration::from_secs(1), LONGEST_WAIT).as_secs();
-        let limit = Duration::from_secs(longest) + self.config.response_timeout;
-        let what = format!("GET_LOCK({},{longest})", literal(key));
-        let begun = Instant::now();
-        let waited = self.ask(&on, &what, limit).await;
-        stand.set_waiting(None);
-        let mut took = self.got(&on, key, begun, waited);
-        // The answer to a wait does not say when it was given: only a later sign of life counts.
-        if let Took::Yes { .. } = took
-            && let Err(failure) = self.sign(&on).await
-        {
-            on.stop();
-            took = Took::Failed(self.error(&format!("to lock `{key}`"), failure));
-        }
+        let took = self.wait_on(&on, key, stand).await;
         on.reserve(false);
         took
     }
 
+    /// Waits in the server's queue by a connection.
+    async fn wait_on(&self, on: &Arc<Connection>, key: &Key, stand: &Stand) -> Took {
+        stand.set_waiting(Some(on.clone()));
+        let longest = (self.config.watchdog / 3).clamp(Duration::from_secs(1), LONGEST_WAIT).as_secs();
+        let limit = Duration::from_secs(longest) + self.config.response_timeout;
+        let what = format!("GET_LOCK({},{longest})", literal(lock_of(key)));
+        let begun = Instant::now();
+        let waited = match self.end_ghosts(on).await {
+            Ok(()) => self.ask_once(on, &what, limit).await,
+            Err(failure) => Err(failure),
+        };
+        stand.set_waiting(None);
+        let mut took = self.got(on, key, begun, waited);
+        // The answer to a wait does not say when it was given: only a later sign of life counts. No hold depends on the
+        // session yet, so that has no more time than any answer.
+        if let Took::Yes { .. } = took {
+            match self.sign(on).await {
+                Ok(_) => on.add(key),
+                Err(failure) => {
+                    on.stop();
+                    took = Took::Failed(self.error(&format!("to lock `{}`", lock_of(key)), failure));
+                }
+            }
+        }
+        match took {
+            // The server may be there all the same: the next try finds out.
+            Took::Failed(error) if error.is_for_now() => Took::NoRoom,
+            took => took,
+        }
+    }
+
     async fn let_go(self: Arc<Self>, grip: Grip, mut again: bool) -> Gone {
         let Some(on) = self.find(grip.bond) else { return Gone::Ended };
-        let key = literal(&grip.key);
+        let key = literal(lock_of(&grip.key));
+        // A term ends with its session.
+        again &= !on.leads();
         let again_too = if again { format!(",GET_LOCK({key},0)") } else { String::new() };
         on.remove(&grip.key);
-        let mut came = self.ask(&on, &format!("RELEASE_LOCK({key}){again_too}"), self.limit(&on)).await;
+        let mut came = self.ask_once(&on, &format!("RELEASE_LOCK({key}){again_too}"), self.limit(&on)).await;
         // The end of a wait that this connection has behind it may hit the release.
-        for _ in 0..HITS {
-            if !is_interrupted(&came) {
-                break;
-            }
+        if is_interrupted(&came) {
             again = false;
             came = self.ask(&on, &format!("RELEASE_LOCK({key})"), self.limit(&on)).await;
         }
@@ -371,73 +602,150 @@ impl Shared {
                 Gone::Again
             }
             Ok((_, sent)) if again => Gone::Taken { sent },
-            Ok(_) => Gone::Freed,
+            Ok(_) => {
+                if on.leads() {
+                    on.quit();
+                }
+                Gone::Freed
+            }
             Err(_) => {
                 // The session may still have it.
                 on.stop();
-                Gone::Ended
+                on.over().await;
+                self.end_ghost(&on.tag, &grip.key).await
             }
         }
     }
 
-    async fn fence(self: Arc<Self>, grip: Grip, count: i64) -> Result<Range> {
-        let key = &grip.key;
-        let what = || format!("the fencing token of `{key}`");
+    /// Ends a session that has not answered a release, unless the server has ended it.
+    async fn end_ghost(self: &Arc<Self>, tag: &str, key: &Key) -> Gone {
+        let end = Instant::now() + self.config.retry_for;
+        let ends = |on: Arc<Connection>| {
+            let shared = self.clone();
+            boxed(async move { drop(shared.end_ghosts(&on).await) })
+        };
+        while self.pool().ghosts.contains(tag) {
+            let tried = self.call(Role::Carries, ends, drop).await;
+            if !self.pool().ghosts.contains(tag) {
+                break;
+            }
+            if tried.is_err_and(|error| !error.is_for_now()) || end <= Instant::now() {
+                let cause = format!("has not answered a release of `{}`; the lock ends with its session", lock_of(key));
+                return Gone::Refused(Error::unavailable(self.server(), cause, true));
+            }
+            sleep(AGAIN).await;
+        }
+        Gone::Ended
+    }
+
+    /// Draws tokens while the session of the grip has the lock. Other programs may lock the table, so no statement about it goes
+    /// over a connection with locks.
+    async fn fence(self: Arc<Self>, grip: Grip, count: i64) -> Result<Drawn> {
         let lost = || Error::unavailable(self.server(), "has ended the session", false);
-        let on = self.find(grip.bond).ok_or_else(lost)?;
+        let holder = self.find(grip.bond).ok_or_else(lost)?;
+        let draw = |on| boxed(self.clone().draw(on, grip.key.clone(), holder.tag.clone(), count));
+        // Tokens that were drawn for no hold are skipped.
+        let drawn =
+            match self.call(Role::Draws, draw, drop).await.unwrap_or_else(|error| Err(undrawn(&grip.key, error))) {
+                // The session has had the lock all the time: the next owner draws later.
+                Ok((row, true)) => i64::try_from(row.made).map_err(|_| lost()),
+                Ok((_, false)) if self.is_alive(&holder).await => return Err(self.moved(&grip.key)),
+                Ok((_, false)) => return Err(lost()),
+                Err(error) => Err(error),
+            };
+        let announced = match drawn {
+            Ok(last) if holder.leads() => self.announce(&grip.key, &holder.tag, last).await.map(|()| last),
+            drawn => drawn,
+        };
+        match announced {
+            Ok(last) => Ok(Drawn::Tokens(last - count + 1..last + 1)),
+            // The server may answer all but statements about its tables.
+            Err(error) if error.is_for_now() && self.is_alive(&holder).await => Ok(Drawn::NotYet(error)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Tells whether a session gives a sign of life.
+    async fn is_alive(&self, on: &Connection) -> bool {
+        matches!(timeout(self.config.response_timeout, self.sign(on)).await, Ok(Ok(_)))
+    }
+
+    /// The error of a lock whose tokens would come from another server.
+    fn moved(&self, key: &Key) -> Error {
+        let cause = format!(
+            "gives no fencing token of `{}`, for another server has that lock: the address leads to this one only since then; \
+             connect a new client",
+            lock_of(key)
+        );
+        Error::unavailable(self.server(), cause, false)
+    }
+
+    /// Draws tokens, and asks behind that whether the session with that `tag` has the lock. Numbers of sessions tell nothing: the
+    /// connection may lead to another server than that session's.
+    async fn draw(self: Arc<Self>, on: Arc<Connection>, key: Key, tag: String, count: i64) -> Result<(Row, bool)> {
         let draw = format!(
             "INSERT INTO {FENCES} (name, token) VALUES ({}, LAST_INSERT_ID({count})) \
              ON DUPLICATE KEY UPDATE token = LAST_INSERT_ID(token + {count})",
-            literal(key)
+            literal(lock_of(&key))
         );
-        let limit = self.limit(&on);
+        let limit = self.limit(&on).max(TOKENS);
+        let used = format!("IS_USED_LOCK({})=IS_USED_LOCK({})", literal(lock_of(&key)), literal(&tag));
         // The answer itself has the number: another statement of this connection may come before the next one.
-        match on.ask(draw, limit).await {
-            Ok((row, _)) => i64::try_from(row.made).map(|last| last - count + 1..last + 1).map_err(|_| lost()),
-            Err(Failure::Refused(refusal)) if refusal.code == NO_SUCH_TABLE || refusal.code == NO_DATABASE => {
-                Err(self.no_fences(key, refusal.code))
-            }
-            Err(failure) => Err(self.error(&what(), failure)),
+        let (drawn, used) = tokio::join!(on.ask(draw, limit), self.ask(&on, &used, limit));
+        let lock = lock_of(&key);
+        let failed = |failure| undrawn(&key, self.error(&format!("the fencing token of `{lock}`"), failure));
+        let (used, _) = used.map_err(failed)?;
+        match drawn {
+            Ok((row, _)) => Ok((row, used.number(1) == Some(1))),
+            Err(failure) if is_locked(&failure) => Err(locked_tokens(self.server(), &key)),
+            Err(failure) if is_without_table(&failure) => Err(self.no_fences(lock, &failure)),
+            Err(failure) => Err(failed(failure)),
         }
     }
 
-    fn no_fences(&self, key: &str, code: u16) -> Error {
-        let missing = match code {
-            NO_DATABASE => "the URL names no schema; write mysql://user@host/schema, and there: ",
-            _ => "there is no such table; make it once: ",
-        };
+    fn no_fences(&self, lock: &str, failure: &Failure) -> Error {
         Error::Unsupported(format!(
-            "`{key}` gets no fencing token on {}, which come from the table {FENCES}: {missing}{MAKE_FENCES}",
-            self.server()
+            "`{lock}` gets no fencing token on {}, which come from the table {FENCES}: {}{MAKE_FENCES}",
+            self.server(),
+            missing(failure)
         ))
     }
 
     async fn look(self: Arc<Self>, key: Key, fenced: bool) -> Result<Seen> {
-        let on = self.carrier().await?;
-        let limit = self.limit(&on);
-        let what = format!("`{key}`");
         let used = format!("IS_USED_LOCK({})", literal(&key));
-        let (row, _) = self.ask(&on, &used, limit).await.map_err(|failure| self.error(&what, failure))?;
+        let row = self.row(Role::Carries, used).await?.map_err(|failure| self.error(&format!("`{key}`"), failure))?;
         let is_taken = row.number(1).is_some();
-        let mut seen = Seen { is_taken, is_busy: is_taken, token: 0 };
+        let mut seen = Seen { is_taken, is_busy: is_taken, ..Seen::default() };
         if fenced {
             let tokens = format!("(SELECT token FROM {FENCES} WHERE name = {})", literal(&key));
-            match self.ask(&on, &tokens, limit).await {
-                Ok((row, _)) => seen.token = row.number(1).unwrap_or_default(),
-                Err(Failure::Refused(refusal)) if refusal.code == NO_SUCH_TABLE || refusal.code == NO_DATABASE => {
-                    return Err(self.no_fences(&key, refusal.code));
-                }
-                Err(failure) => return Err(self.error(&what, failure)),
+            match self.row(Role::Draws, tokens).await? {
+                Ok(row) => seen.token = row.number(1).unwrap_or_default(),
+                Err(failure) if is_locked(&failure) => return Err(locked_tokens(self.server(), &key)),
+                Err(failure) if is_without_table(&failure) => return Err(self.no_fences(&key, &failure)),
+                Err(failure) => return Err(self.error(&format!("`{key}`"), failure)),
             }
         }
         Ok(seen)
     }
 
+    /// Asks a question that changes nothing.
+    async fn row(self: &Arc<Self>, role: Role, what: String) -> Result<std::result::Result<Row, Failure>> {
+        let ask = |on: Arc<Connection>| {
+            let (shared, what) = (self.clone(), what.clone());
+            boxed(async move { shared.ask(&on, &what, shared.limit(&on)).await.map(|(row, _)| row) })
+        };
+        self.call(role, ask, drop).await
+    }
+
     async fn evict(self: Arc<Self>, key: Key, evictees: Evictees) -> Result<Evicted> {
-        let on = self.carrier().await?;
-        let what = format!("to take `{key}` from its holder");
+        let evict = |on| boxed(self.clone().evict_on(on, key.clone(), evictees.clone()));
+        self.call(Role::Carries, evict, drop).await?
+    }
+
+    async fn evict_on(self: Arc<Self>, on: Arc<Connection>, key: Key, evictees: Evictees) -> Result<Evicted> {
+        let what = format!("to take `{}` from its holder", lock_of(&key));
         let limit = self.limit(&on);
-        let used = format!("IS_USED_LOCK({})", literal(&key));
+        let used = format!("IS_USED_LOCK({})", literal(lock_of(&key)));
         let holder = |came: std::result::Result<(Row, Instant), Failure>| match came {
             Ok((row, _)) => Ok(row.number(1)),
             Err(failure) => Err(self.error(&what, failure)),
@@ -448,7 +756,8 @@ impl Shared {
             return Ok(Evicted::Yes);
         }
         let Some(holder_id) = found else { return Ok(Evicted::Free) };
-        if self.pool().connections.iter().any(|own| own.id as i64 == holder_id) {
+        // A leader's session has no other lock, and ends like that of another client.
+        if self.pool().connections.iter().any(|own| own.id as i64 == holder_id && !own.leads()) {
             return Ok(Evicted::Own);
         }
         evictees.get_or_init(|| vec![holder_id.to_string()]);
@@ -470,7 +779,7 @@ impl Shared {
         let end = Instant::now() + self.config.response_timeout;
         while holder(self.ask(&on, &used, limit).await)? == Some(holder_id) {
             if Instant::now() > end {
-                let cause = format!("has not ended the session {holder_id} that holds `{key}`; try again");
+                let cause = format!("has not ended the session {holder_id} that holds `{}`; try again", lock_of(&key));
                 return Err(Error::unavailable(self.server(), cause, true));
             }
             sleep(ENDING).await;
@@ -499,9 +808,44 @@ impl Shared {
     }
 }
 
+/// The error of a draw whose own connection is in trouble.
+fn undrawn(key: &Key, error: Error) -> Error {
+    match error {
+        Error::Unavailable { server, cause, timeout, source } => {
+            let cause = format!(
+                "gives no fencing token of `{}`: on the connection for the table of tokens it {cause}",
+                lock_of(key)
+            );
+            Error::Unavailable { server, cause, timeout, source }
+        }
+        error => error,
+    }
+}
+
 /// Tells whether the end of a wait has hit a statement behind it.
 fn is_interrupted<T>(came: &std::result::Result<T, Failure>) -> bool {
     matches!(came, Err(Failure::Refused(refusal)) if refusal.code == INTERRUPTED)
+}
+
+/// Tells whether another program keeps the table of tokens locked, or the server let no more time for that.
+fn is_locked(failure: &Failure) -> bool {
+    let codes = [LOCKED, INTERRUPTED, DEADLOCK, TOO_LONG[0], TOO_LONG[1]];
+    matches!(failure, Failure::Refused(refusal) if codes.contains(&refusal.code))
+}
+
+/// Tells whether the schema lacks a table, or the URL the schema.
+fn is_without_table(failure: &Failure) -> bool {
+    matches!(failure, Failure::Refused(refusal) if [NO_SUCH_TABLE, NO_DATABASE].contains(&refusal.code))
+}
+
+/// The beginning of the remedy for that.
+fn missing(failure: &Failure) -> &'static str {
+    match failure {
+        Failure::Refused(refusal) if refusal.code == NO_DATABASE => {
+            "the URL names no schema; write mysql://user@host/schema, and there: "
+        }
+        _ => "there is no such table; make it once: ",
+    }
 }
 
 impl Driver for Mysql {
@@ -517,8 +861,9 @@ impl Driver for Mysql {
         let _ = self.0.hear.set(hear);
     }
 
-    fn key(&self, _: &Traits, name: &str, _: i64) -> Option<Key> {
-        Some(self.0.flavour.get()?.key(name))
+    fn key(&self, kind: &Traits, name: &str, owner: i64) -> Option<Key> {
+        let lock = self.0.flavour.get()?.key(name);
+        Some(if kind.name == LEADER { of_candidate(&lock, owner) } else { lock })
     }
 
     fn meet(&self) -> Work<Result<()>> {
@@ -531,23 +876,34 @@ impl Driver for Mysql {
         })
     }
 
+    fn bring(&self, key: &Key, value: &[u8]) {
+        self.0.pool().candidates.entry(key.clone()).or_default().value = value.to_vec();
+    }
+
     fn take(&self, key: &Key) -> Work<Took> {
-        boxed(self.0.clone().take(key.clone()))
+        match is_candidates(key) {
+            true => boxed(self.0.clone().try_to_lead(key.clone())),
+            false => boxed(self.0.clone().take(key.clone())),
+        }
     }
 
     fn stand(&self, key: &Key) -> Option<Work<Took>> {
         let (free, stand) = {
             let mut pool = self.0.pool();
-            let reserved = pool.connections.iter().filter(|connection| connection.is_reserved()).count() + pool.to_open;
+            if is_candidates(key) {
+                let stand = Arc::<Stand>::default();
+                pool.stands.insert(key.clone(), stand.clone());
+                return Some(boxed(self.0.clone().stand(key.clone(), None, stand)));
+            }
+            let reserved = pool.waiting() + pool.to_open;
             if reserved >= self.0.config.waiters {
                 return None;
             }
             // The first one that does not wait stays for statements that end at once.
-            let mut carriers = pool.connections.iter().filter(|connection| !connection.is_reserved());
-            let free = carriers.by_ref().skip(1).find(|connection| connection.is_idle()).cloned();
+            let free = pool.all_for(Role::Carries).skip(1).find(|connection| connection.is_idle()).cloned();
             match &free {
                 Some(free) => free.reserve(true),
-                None if pool.connections.len() + pool.to_open > self.0.config.waiters => return None,
+                None if pool.count() > self.0.config.waiters => return None,
                 None => pool.to_open += 1,
             }
             let stand = Arc::<Stand>::default();
@@ -564,27 +920,38 @@ impl Driver for Mysql {
         boxed(self.0.clone().leave(stand))
     }
 
+    fn end(&self, key: &Key) {
+        let candidate = self.0.pool().candidates.remove(key);
+        if let Some(on) = candidate.and_then(|candidate| candidate.on) {
+            on.quit();
+        }
+    }
+
     fn let_go(&self, grip: &Grip, again: bool) -> Work<Gone> {
         boxed(self.0.clone().let_go(grip.clone(), again))
     }
 
-    fn fence(&self, grip: &Grip, count: i64) -> Work<Result<Range>> {
+    fn fence(&self, grip: &Grip, count: i64) -> Work<Result<Drawn>> {
         boxed(self.0.clone().fence(grip.clone(), count))
     }
 
     fn renew(&self, bond: Bond) {
         let shared = self.0.clone();
         drop(tasks::spawn(async move {
-            if let Some(on) = shared.find(bond)
-                && !on.is_reserved()
-            {
-                let _ = shared.sign(&on).await;
+            let Some(on) = shared.find(bond).filter(|on| !on.is_reserved()) else { return };
+            while let Err(Failure::Refused(refusal)) = shared.sign(&on).await {
+                let reason = refusal.message;
+                tracing::warn!(target: "redlatch::server", %reason, "the server refuses a sign of life; it gets another one");
+                sleep(AGAIN).await;
             }
         }));
     }
 
     fn look(&self, key: &Key, fenced: bool) -> Work<Result<Seen>> {
-        boxed(self.0.clone().look(key.clone(), fenced))
+        match is_candidates(key) {
+            true => boxed(self.0.clone().look_at_leader(key.clone())),
+            false => boxed(self.0.clone().look(key.clone(), fenced)),
+        }
     }
 
     fn evict(&self, key: &Key, evictees: Evictees) -> Work<Result<Evicted>> {
@@ -594,18 +961,25 @@ impl Driver for Mysql {
     fn ping(&self) -> Work<Result<()>> {
         let shared = self.0.clone();
         boxed(async move {
-            let on = shared.carrier().await?;
-            // A connection with locks outlasts the caller's patience.
-            let silent = || Error::unavailable(shared.server(), "is silent", true);
-            let came = timeout(shared.config.response_timeout, shared.sign(&on)).await.map_err(|_| silent())?;
+            let sign = |on: Arc<Connection>| {
+                let shared = shared.clone();
+                boxed(async move { shared.sign(&on).await })
+            };
+            let came = shared.call(Role::Carries, sign, drop).await?;
             came.map(drop).map_err(|failure| shared.error("a sign of life", failure))
         })
     }
 
     fn drop_bond(&self, bond: Bond) {
-        if let Some(connection) = self.0.find(bond) {
-            connection.stop();
-        }
+        let given_up = {
+            let mut pool = self.0.pool();
+            let at = pool.connections.iter().position(|connection| connection.bond == bond);
+            let given_up = at.map(|at| pool.connections.remove(at));
+            // The next call for a lock comes before its task has ended.
+            pool.ghosts.extend(given_up.iter().map(|connection| connection.tag.clone()));
+            given_up
+        };
+        given_up.inspect(|connection| connection.stop());
     }
 
     fn close(&self) -> Work {

@@ -56,9 +56,23 @@ impl Flavour {
     }
 }
 
+/// The key of a candidate, which has a session of its own in the queue for a lock.
+pub fn of_candidate(lock: &Key, owner: i64) -> Key {
+    Arc::from(format!("{lock}\0{owner}"))
+}
+
+pub fn is_candidates(key: &Key) -> bool {
+    key.contains('\0')
+}
+
 /// A text in a statement: no character of it can end it.
 pub fn literal(text: &str) -> String {
     format!("_utf8mb4 0x{}", HEXLOWER.encode(text.as_bytes()))
+}
+
+/// A value in a statement.
+pub fn bytes(value: &[u8]) -> String {
+    format!("x'{}'", HEXLOWER.encode(value))
 }
 
 #[cfg(test)]
@@ -87,6 +101,15 @@ mod tests {
         }
         assert_eq!(Flavour::Mariadb.key(&"n".repeat(192)).len(), 192);
         assert!(Flavour::Mysql.key("a🔒").starts_with("a:"), "that letter is not in the server's alphabet of names");
+    }
+
+    #[test]
+    fn a_candidate_waits_for_the_lock_of_its_name() {
+        let lock = Flavour::Mariadb.key("billing");
+        let key = of_candidate(&lock, 7);
+        assert!(is_candidates(&key) && !is_candidates(&lock) && !is_candidates(&Flavour::Mysql.key("a\0b")));
+        assert_eq!(crate::sessions::driver::lock_of(&key), "billing");
+        assert_ne!(key, of_candidate(&lock, 8));
     }
 
     #[test]

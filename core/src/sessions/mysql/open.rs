@@ -1,10 +1,9 @@
-//! The opening of a connection: the login, what the server is, and the end of sessions that the client has lost.
+//! The opening of a connection: the login, and what the server is.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tokio::net::TcpStream;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use crate::base::clock::Instant;
 use crate::base::exhausted;
@@ -12,31 +11,23 @@ use crate::config::login::Credentials;
 use crate::config::servers::Address;
 use crate::request::error::{Error, Result, Source};
 use crate::sessions::driver::{Bond, News};
-use crate::sessions::mysql::connection::Connection;
+use crate::sessions::mysql::Shared;
+use crate::sessions::mysql::connection::{Connection, Role};
 use crate::sessions::mysql::login::{self, Failed};
 use crate::sessions::mysql::names::{Flavour, literal};
 use crate::sessions::mysql::wire::{Answer, Refusal, Rows, Wire};
-use crate::sessions::mysql::{ENDING, NO_RIGHT_TO_KILL, NO_SUCH_THREAD, Shared};
 use crate::sessions::stream::Stream;
 
 /// The server has no room for one more connection, or begins to end.
 const FOR_NOW: [u16; 4] = [1040, 1203, 1226, 1053];
 
 /// Opens a connection, and makes its session ready to lock.
-pub async fn open(
-    shared: &Arc<Shared>,
-    bond: Bond,
-    tag: &str,
-    ghosts: &BTreeSet<String>,
-    reserved: bool,
-) -> Result<Arc<Connection>> {
+pub async fn open(shared: &Arc<Shared>, bond: Bond, tag: &str, role: Role) -> Result<Arc<Connection>> {
     let limit = shared.config.connect_timeout;
     let late = || Error::unavailable(shared.server(), format!("did not let the client in within {limit:?}"), true);
-    let (wire, id, sent) = timeout(limit, ready(shared, tag, ghosts))
-        .await
-        .map_err(|_| late())?
-        .map_err(|failed| error(shared, failed))?;
-    let connection = Connection::start(shared, wire, bond, id, tag, reserved);
+    let (wire, id, sent) =
+        timeout(limit, ready(shared, tag)).await.map_err(|_| late())?.map_err(|failed| error(shared, failed))?;
+    let connection = Connection::start(shared, wire, bond, id, tag, role);
     shared.tell(News::Opened { bond, sent, lease: shared.config.watchdog });
     Ok(connection)
 }
@@ -73,11 +64,7 @@ fn objection(_: &std::io::Error) -> Option<String> {
     None
 }
 
-async fn ready(
-    shared: &Shared,
-    tag: &str,
-    ghosts: &BTreeSet<String>,
-) -> std::result::Result<(Wire, u64, Instant), Failed> {
+async fn ready(shared: &Shared, tag: &str) -> std::result::Result<(Wire, u64, Instant), Failed> {
     let config = &shared.config;
     let credentials = config.login.latest().map_or_else(
         || Credentials { username: config.username.clone(), password: config.password.clone() },
@@ -120,6 +107,17 @@ async fn ready(
     .await?;
     let lease = shared.lease().as_secs();
     query(&mut wire, &format!("SET SESSION wait_timeout={lease}, autocommit=1")).await?;
+    // Only the table of tokens can be locked by other programs. MySQL waits for a second at least.
+    for least in [0, 1] {
+        let limits = format!("SET SESSION lock_wait_timeout={least}, innodb_lock_wait_timeout={least}");
+        match query(&mut wire, &limits).await {
+            Err(Failed::Refused(_)) if least == 0 => {}
+            set => {
+                set?;
+                break;
+            }
+        }
+    }
     let names = "'read_only','super_read_only','wsrep_on','group_replication_single_primary_mode'";
     let variables = query(&mut wire, &format!("SHOW GLOBAL VARIABLES WHERE Variable_name IN ({names})")).await?;
     suits(&variables)?;
@@ -133,28 +131,8 @@ async fn ready(
                 .into(),
         ));
     }
-    for ghost in ghosts {
-        end_ghost(&mut wire, &literal(ghost)).await?;
-    }
     let _ = shared.flavour.set(flavour);
     Ok((wire, id, sent))
-}
-
-/// Ends a session of this client that may still live at the server: no lock of it outlasts the client's belief by long, and
-/// no other session has that mark. No right is needed for one's own sessions.
-async fn end_ghost(wire: &mut Wire, tag: &str) -> std::result::Result<(), Failed> {
-    loop {
-        let holder = query(wire, &format!("SELECT IS_USED_LOCK({tag})")).await?;
-        let Some(id) = number(&holder, 0) else { return Ok(()) };
-        match query(wire, &format!("KILL {id}")).await {
-            Ok(_) => {}
-            Err(Failed::Refused(refusal)) if refusal.code == NO_SUCH_THREAD => {}
-            // The client has another user now. The server ends that session by itself, and keeps its locks from others until then.
-            Err(Failed::Refused(refusal)) if refusal.code == NO_RIGHT_TO_KILL => return Ok(()),
-            Err(failed) => return Err(failed),
-        }
-        sleep(ENDING).await;
-    }
 }
 
 /// The kind of server, by the version in its greeting; an old one keeps only one lock for each session.

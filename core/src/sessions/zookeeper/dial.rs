@@ -12,6 +12,7 @@ use crate::base::reach;
 use crate::config::Config;
 use crate::config::login;
 use crate::config::servers::Address;
+use crate::engine::word::AN_ANSWER;
 use crate::request::error::{Error, Result, Source};
 use crate::sessions::stream::Stream;
 use crate::sessions::zookeeper::Shared;
@@ -37,6 +38,8 @@ enum Failed {
     Broken(std::io::Error),
     /// The server has closed the connection without an answer.
     Shut,
+    /// The same in the midst of the beginning of TLS.
+    NoTls,
     NoProof(i32),
     /// The client is closed.
     Closed,
@@ -90,11 +93,16 @@ pub async fn dial(
         Ok(Ok(dialed)) => Ok(dialed),
         Ok(Err(failed)) => Err(error(server(), failed)),
         Err(_) => {
-            let is_plain = shared.config.servers.named().get(at).is_some_and(|address| !address.is_tls());
-            let hint = if is_plain { "; if its port is one for TLS, write zookeepers://" } else { "" };
-            Err(Error::unavailable(server(), format!("did not let the client in within {limit:?}{hint}"), true))
+            let is_tls = shared.config.servers.named().get(at).is_none_or(Address::is_tls);
+            Err(Error::unavailable(server(), not_in(limit, is_tls), true))
         }
     }
+}
+
+/// The cause of a failure to get in.
+pub fn not_in(limit: Duration, is_tls: bool) -> String {
+    let hint = if is_tls { "" } else { "; if its port is one for TLS, write zookeepers://" };
+    format!("did not let the client in within {limit:?}{hint}")
 }
 
 fn error(server: String, failed: Failed) -> Error {
@@ -102,6 +110,10 @@ fn error(server: String, failed: Failed) -> Error {
         Failed::Shut => {
             let cause = "closes the connection before it lets the client in; look whether it has a quorum, whether its port is one for \
                          TLS (zookeepers://), and whether it has room for one more client (maxClientCnxns)";
+            Error::unavailable(server, cause, false)
+        }
+        Failed::NoTls => {
+            let cause = "closes the connection before TLS begins; if its port is one without TLS, write zookeeper://, or name its port for TLS";
             Error::unavailable(server, cause, false)
         }
         Failed::NoProof(number) => Error::refused(
@@ -152,7 +164,12 @@ async fn try_dial(
     let mut wire = Wire::new(stream);
     let sent = Instant::now();
     let timeout = i32::try_from(wanted.as_millis()).unwrap_or(i32::MAX);
-    let greeting = wire.greet(session, timeout, seen).await?;
+    let greeting = tokio::select! {
+        biased;
+        greeting = wire.greet(session, timeout, seen) => greeting?,
+        // A server that answers has begun a session, which the client must end. One that never does has begun none.
+        () = shared.closed_for(AN_ANSWER), if session.id == 0 => return Err(Failed::Closed),
+    };
     let Some(timeout) = u64::try_from(greeting.timeout).ok().filter(|timeout| *timeout > 0) else { return Ok(None) };
     if session.id != 0 && greeting.session.id != session.id {
         return Err(Failed::Unsuited("goes on with another session than the one that it was asked for".into()));
@@ -174,7 +191,10 @@ async fn connect(config: &Config, at: usize) -> std::result::Result<Stream, Fail
             .map_err(|error| Failed::Unsuited(format!("has no name for TLS ({error})")))?;
         let settings = crate::config::tls::client::settings(&config.tls).map_err(Failed::Unsuited)?;
         let connector = tokio_rustls::TlsConnector::from(std::sync::Arc::new(settings));
-        let secured = connector.connect(name, tcp).await.map_err(Failed::Broken)?;
+        let secured = connector.connect(name, tcp).await.map_err(|error| match Failed::from(error) {
+            Failed::Shut => Failed::NoTls,
+            failed => failed,
+        })?;
         return Ok(Stream::Secured(Box::new(secured)));
     }
     #[cfg(not(feature = "__tls"))]

@@ -4,20 +4,24 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::time::Duration;
 
 use foldhash::fast::RandomState;
 use tokio::sync::{Mutex as AsyncMutex, Notify, watch};
+use tokio::time::{sleep, timeout};
 
 use crate::base::tasks::{self, Work, boxed};
 use crate::config::Config;
 use crate::engine::traits::{PLAIN, Queue, Traits};
 use crate::request::Op;
 use crate::request::error::{Error, LostReason, Result};
+use crate::request::names::LEADER;
 use crate::sessions::driver::{
-    Bond, Driver, Evicted, Evictees, Gone, Grip, Hear, Key, Kin, News, Range, Repeatable, Seen, Took,
+    A_HOLDER, Bond, Drawn, Driver, Evicted, Evictees, Gone, Grip, Hear, Key, Kin, News, Repeatable, Seen, Took,
 };
 use crate::sessions::zookeeper::names::{Mode, Spot};
 use crate::sessions::zookeeper::permits::SetPermits;
+use crate::sessions::zookeeper::places::ALWAYS;
 use crate::sessions::zookeeper::session::Session;
 use crate::sessions::zookeeper::wire::code;
 
@@ -28,6 +32,9 @@ mod places;
 mod proof;
 mod session;
 mod wire;
+
+/// The beginning of the data of a lock's node; the client's UUID stands behind it.
+const LABEL: &str = "redlatch ";
 
 const LOCK: Traits = Traits { redisson: false, form: "a queue of nodes", ..PLAIN };
 const PERMIT: Traits = Traits {
@@ -53,6 +60,8 @@ const KINDS: &[Traits] = &[
     PERMIT,
     // Only their number: a permit without an owner would have no session.
     Traits { name: "permit_semaphore", held: false, renewed: false, ..PERMIT },
+    // Each candidate stands with a node of its own, which has its value from the first moment.
+    Traits { name: LEADER, fenced: true, reentrant: false, queue: Queue::Alone, ..LOCK },
 ];
 
 pub struct Zookeeper(Arc<Shared>);
@@ -89,6 +98,8 @@ struct Nodes {
     keys: HashMap<String, Key, RandomState>,
     /// The places in queues that no call uses for the moment.
     places: HashMap<Key, Node, RandomState>,
+    /// The values with which candidates are to stand.
+    values: HashMap<Key, Vec<u8>, RandomState>,
     /// The keys for which calls stand in queues, and the way to end that.
     standing: HashMap<Key, Arc<Notify>, RandomState>,
 }
@@ -152,15 +163,22 @@ impl Shared {
         self.config.server()
     }
 
-    /// The data of the client's nodes: an administrator sees whose they are.
-    fn data(&self) -> String {
-        format!("redlatch {}", self.uuid)
+    /// The data of the client's nodes: an administrator sees whose they are. That of a candidate is its value.
+    fn data(&self, spot: &Spot) -> Vec<u8> {
+        match spot.mode {
+            Mode::Leader => self.nodes().values.get(&spot.key()).cloned().unwrap_or_default(),
+            _ => self.label().into_bytes(),
+        }
+    }
+
+    fn label(&self) -> String {
+        format!("{LABEL}{}", self.uuid)
     }
 
     /// A text of the form of a UUID that no other node has.
     fn id(&self) -> String {
         let count = self.made.fetch_add(1, Relaxed) & 0xffff_ffff_ffff;
-        format!("{}-{count:012x}", self.uuid.get(..23).unwrap_or_default())
+        format!("{}-{count:012x}", names::own_part(&self.uuid))
     }
 
     /// The session, which begins with its first use.
@@ -168,6 +186,14 @@ impl Shared {
         if let Some(session) = self.ready() {
             return Ok(session);
         }
+        let limit = self.limit();
+        timeout(limit, self.begun()).await.unwrap_or_else(|_| {
+            Err(Error::unavailable(self.server(), dial::not_in(limit, self.config.servers.is_tls()), true))
+        })
+    }
+
+    /// Begins the session, unless another call has. It goes on without this one, and serves the next.
+    async fn begun(self: &Arc<Self>) -> Result<Arc<Session>> {
         let one_by_one = self.opening.clone().lock_owned().await;
         if let Some(session) = self.ready() {
             return Ok(session);
@@ -204,6 +230,12 @@ impl Shared {
         let _ = is_closed.wait_for(|is_closed| *is_closed).await;
     }
 
+    /// Returns when the client has been closed for that long.
+    async fn closed_for(&self, time: Duration) {
+        self.closed().await;
+        sleep(time).await;
+    }
+
     fn ready(&self) -> Option<Arc<Session>> {
         self.sessions().current.as_ref().filter(|session| !session.is_over()).cloned()
     }
@@ -233,6 +265,11 @@ impl Shared {
     /// Tells whether the client has a lock by that node.
     fn is_own(&self, path: &str) -> bool {
         self.nodes().keys.contains_key(path)
+    }
+
+    /// Tells whether a node below that path is on its way in or out for this client: it waits, or is being removed.
+    fn is_passing(&self, parent: &str, name: &str) -> bool {
+        names::is_of(&self.uuid, name) && !self.is_own(&format!("{parent}/{name}"))
     }
 
     /// Notes that another client has deleted a node of ours.
@@ -316,6 +353,8 @@ impl Driver for Zookeeper {
             (mine, other) if mine == other || mine == Mode::Permit || other == Mode::Permit => None,
             // A writer may read as well.
             (Mode::Read, Mode::Write) => None,
+            // Each candidate is an owner of its own.
+            (Mode::Leader, _) | (_, Mode::Leader) => None,
             _ => Some(Kin::Barred),
         };
         let others = Mode::ALL.into_iter().filter(|mode| used & mode.bit() != 0);
@@ -344,13 +383,20 @@ impl Driver for Zookeeper {
         boxed(std::future::ready(()))
     }
 
+    fn bring(&self, key: &Key, value: &[u8]) {
+        self.0.nodes().values.insert(key.clone(), value.to_vec());
+    }
+
     fn end(&self, key: &Key) {
-        let place = self.0.nodes().places.remove(key);
+        let place = {
+            let mut nodes = self.0.nodes();
+            nodes.values.remove(key);
+            nodes.places.remove(key)
+        };
         if let Some(place) = place
             && let Some(session) = self.0.session_of(place.bond)
         {
-            let shared = self.0.clone();
-            drop(tasks::spawn(async move { drop(shared.remove(&session, &place.path).await) }));
+            self.0.remove_soon(&session, place);
         }
     }
 
@@ -358,12 +404,25 @@ impl Driver for Zookeeper {
         boxed(self.0.clone().let_go(grip.clone(), again))
     }
 
-    fn fence(&self, grip: &Grip, _: i64) -> Work<Result<Range>> {
+    fn fence(&self, grip: &Grip, _: i64) -> Work<Result<Drawn>> {
         boxed(self.0.clone().fence(grip.clone()))
     }
 
     fn renew(&self, bond: Bond) {
         drop(tasks::spawn(self.0.clone().renew(bond)));
+    }
+
+    fn changed(&self, key: &Key) -> Work {
+        let Some(session) = self.0.ready() else { return boxed(sleep(A_HOLDER)) };
+        // Each change of the queue's head removes its node.
+        let (listed, changed) = session.begin_listing(&Spot::of(key).path);
+        boxed(async move {
+            match session.answer(listed, ALWAYS).await {
+                Ok(_) => drop(changed.await),
+                // There is no queue yet, or the connection has broken.
+                Err(_) => sleep(A_HOLDER).await,
+            }
+        })
     }
 
     fn look(&self, key: &Key, fenced: bool) -> Work<Result<Seen>> {
@@ -380,7 +439,7 @@ impl Driver for Zookeeper {
         if op == Op::Inspect {
             return Some(Box::new(move || boxed(shared.clone().count_permits(path.clone()))));
         }
-        let change = Arc::new(SetPermits::new(op, path, number, &shared.id()));
+        let change = Arc::new(SetPermits::new(&shared, op, path, number));
         Some(Box::new(move || boxed(shared.clone().set_permits(change.clone()))))
     }
 
@@ -430,5 +489,15 @@ impl Driver for Zookeeper {
             all
         };
         all.iter().for_each(|session| session.cut());
+    }
+
+    /// A session does not end with its connection.
+    fn part(&self) -> Option<Work> {
+        let parting = self.close();
+        let shared = self.0.clone();
+        Some(boxed(async move {
+            let _ = timeout(shared.limit(), parting).await;
+            Zookeeper(shared).cut();
+        }))
     }
 }

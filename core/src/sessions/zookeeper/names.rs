@@ -7,6 +7,7 @@ use data_encoding::HEXLOWER;
 use highway::{HighwayHash, HighwayHasher, Key as HashKey};
 
 use crate::config::node_format::NodeFormat;
+use crate::request::names::LEADER;
 use crate::sessions::driver::Key;
 
 /// The longest name that is a path as it is.
@@ -23,12 +24,14 @@ pub enum Mode {
     Write,
     /// One of several permits, each of which has an owner.
     Permit,
+    /// A candidate: a place for each, with its own value.
+    Leader,
     /// The queue in front of permits, as Curator has it.
     Mutex,
 }
 
 impl Mode {
-    pub const ALL: [Mode; 5] = [Mode::Lock, Mode::Fair, Mode::Read, Mode::Write, Mode::Permit];
+    pub const ALL: [Mode; 6] = [Mode::Lock, Mode::Fair, Mode::Read, Mode::Write, Mode::Permit, Mode::Leader];
 
     pub fn bit(self) -> u8 {
         1 << self as u8
@@ -41,6 +44,7 @@ impl Mode {
             "read" => Mode::Read,
             "write" => Mode::Write,
             "permit" | "permit_semaphore" => Mode::Permit,
+            LEADER => Mode::Leader,
             _ => Mode::Lock,
         }
     }
@@ -52,6 +56,7 @@ impl Mode {
             Mode::Read => 'r',
             Mode::Write => 'w',
             Mode::Permit => 'p',
+            Mode::Leader => 'e',
             Mode::Mutex => 'm',
         }
     }
@@ -86,6 +91,7 @@ impl Spot {
             Some("r") => Mode::Read,
             Some("w") => Mode::Write,
             Some("p") => Mode::Permit,
+            Some("e") => Mode::Leader,
             _ => Mode::Lock,
         };
         Spot { path, mode, owner: parts.next().and_then(|owner| owner.parse().ok()).unwrap_or_default() }
@@ -180,15 +186,26 @@ impl<'a> Contender<'a> {
     }
 }
 
-/// The node that a contender waits for: the last one before it that keeps it out. `Err`: it has no place.
-pub fn obstacle<'a>(all: &[Contender<'a>], own: &str) -> Result<Option<Contender<'a>>, ()> {
+/// The nodes that keep a contender out, the last one before it first: it waits for that one. `Err`: it has no place.
+pub fn obstacles<'a>(all: &[Contender<'a>], own: &str) -> Result<Vec<Contender<'a>>, ()> {
     let at = all.iter().position(|contender| contender.name == own).ok_or(())?;
     let us = all[at];
     let keeps_out = |other: &&Contender| match us.wants {
         Wants::Alone => other.number < us.number,
         Wants::Shared => other.number < us.number && other.wants == Wants::Alone,
     };
-    Ok(all[..at].iter().rev().find(keeps_out).copied())
+    Ok(all[..at].iter().rev().filter(keeps_out).copied().collect())
+}
+
+/// Tells whether the client with that UUID has made a node.
+pub fn is_of(uuid: &str, name: &str) -> bool {
+    let ids = own_part(uuid);
+    name.starts_with(&ids.replace('-', "")) || name.strip_prefix("_c_").unwrap_or(name).starts_with(ids)
+}
+
+/// The part of a client's UUID with which the ids of its nodes begin.
+pub fn own_part(uuid: &str) -> &str {
+    uuid.get(..23).unwrap_or_default()
 }
 
 /// The contenders that have the lock: the first one, and with a reader the other readers before the first other one.
@@ -210,7 +227,7 @@ pub fn holders<'a, 'b>(all: &'b [Contender<'a>]) -> &'b [Contender<'a>] {
 /// Tells whether these holders have the lock in that mode.
 pub fn have(holders: &[Contender<'_>], mode: Mode) -> bool {
     match mode {
-        Mode::Lock | Mode::Fair | Mode::Permit | Mode::Mutex => !holders.is_empty(),
+        Mode::Lock | Mode::Fair | Mode::Permit | Mode::Leader | Mode::Mutex => !holders.is_empty(),
         Mode::Read => holders.iter().any(|holder| holder.wants == Wants::Shared),
         Mode::Write => holders.first().is_some_and(|holder| holder.wants == Wants::Alone),
     }
@@ -229,6 +246,7 @@ pub fn stem(format: NodeFormat, mode: Mode, id: &str) -> String {
     match (format, mode) {
         (_, Mode::Permit) => format!("_c_{id}-lease-"),
         (NodeFormat::Curator, Mode::Lock | Mode::Fair) | (_, Mode::Mutex) => format!("_c_{id}-lock-"),
+        (NodeFormat::Curator, Mode::Leader) => format!("_c_{id}-latch-"),
         (NodeFormat::Curator, Mode::Read) => format!("_c_{id}-__READ__"),
         (NodeFormat::Curator, Mode::Write) => format!("_c_{id}-__WRIT__"),
         (NodeFormat::Kazoo, Mode::Read) => format!("{}__rlock__", plain()),
@@ -349,9 +367,10 @@ mod tests {
             "e__READ__0000000005",
         ];
         let all = Contender::all(&names);
-        let waits_for = |own: usize| obstacle(&all, names[own]).expect("it has a place").map(|other| other.number);
+        let waits_for =
+            |own: usize| obstacles(&all, names[own]).expect("it has a place").first().map(|other| other.number);
         assert_eq!((0..5).map(waits_for).collect::<Vec<_>>(), [None, Some(1), Some(2), Some(3), Some(4)]);
-        assert_eq!(obstacle(&all, "f__READ__0000000006"), Err(()));
+        assert_eq!(obstacles(&all, "f__READ__0000000006"), Err(()));
         assert_eq!(holders(&all).len(), 1);
     }
 
@@ -367,7 +386,8 @@ mod tests {
     fn a_writers_own_read_stands_where_the_writer_stands() {
         let names = ["a__READ__0000000002", "a__WRIT__0000000002", "b__WRIT__0000000003", "c__READ__0000000004"];
         let all = Contender::all(&names);
-        let waits_for = |own: usize| obstacle(&all, names[own]).expect("it has a place").map(|other| other.name);
+        let waits_for =
+            |own: usize| obstacles(&all, names[own]).expect("it has a place").first().map(|other| other.name);
         assert_eq!(waits_for(0), None);
         assert_eq!(waits_for(1), None);
         assert_eq!(waits_for(2), Some(names[0]), "the read outlasts the write");

@@ -8,9 +8,9 @@ use tokio::sync::Notify;
 
 use crate::request::error::{Error, Result};
 use crate::request::{Answer, Op};
-use crate::sessions::driver::{Bond, Key, Seen, Took};
+use crate::sessions::driver::{Bond, Key, News, Seen, Took};
 use crate::sessions::zookeeper::names::{self, Mode, Spot};
-use crate::sessions::zookeeper::places::Failed;
+use crate::sessions::zookeeper::places::{Children, Failed};
 use crate::sessions::zookeeper::session::{Failure, Session};
 use crate::sessions::zookeeper::wire::{self, Call, EPHEMERAL, PERSISTENT, Part, Parts, code};
 use crate::sessions::zookeeper::{Node, Shared};
@@ -152,6 +152,11 @@ impl Shared {
                     Err(failure) => failed(failure),
                 };
             }
+            let with_ours = |name: &&str| *name == lease.name() || !self.is_passing(&paths.leases().path, name);
+            let others: Vec<_> = children.names().into_iter().filter(with_ours).collect();
+            if names::before(&others, lease.name()).is_some_and(|before| before as i64 >= count.permits) {
+                self.tell(News::Taken { key: key.clone() });
+            }
             let has_number = count.version.is_some();
             tokio::select! {
                 biased;
@@ -171,9 +176,13 @@ impl Shared {
     pub async fn look_at_permits(&self, session: &Session, spot: &Spot) -> std::result::Result<Seen, Failure> {
         let paths = Paths(&spot.path);
         let waiting = self.children(session, &paths.locks().path, self.limit()).await?;
-        let out = self.out(session, &paths).await?;
+        let out = self.children(session, &paths.leases().path, self.limit()).await?;
         let count = self.count(session, &paths).await?;
-        Ok(Seen { is_taken: out > 0, is_busy: out >= count.permits || !waiting.names.is_empty(), token: 0 })
+        let others = |path: &str, children: &Children| {
+            children.names.iter().filter(|name| !self.is_passing(path, name)).count() as i64
+        };
+        let is_busy = others(&paths.leases().path, &out) >= count.permits || others(&paths.locks().path, &waiting) > 0;
+        Ok(Seen { is_taken: !out.names.is_empty(), is_busy, ..Seen::default() })
     }
 
     /// Counts the permits: those that are left, and those that are out.
@@ -206,7 +215,7 @@ impl Shared {
                 State::Sent { bond, .. } if bond != session.bond => return Err(self.unknown(&change)),
                 State::Sent { permits, .. } => {
                     let came = match self.catch_up(&session, self.limit()).await {
-                        Ok(()) => self.ask(&session, Call::exists(&change.mark), self.limit()).await,
+                        Ok(()) => self.ask(&session, Call::exists(&change.mark()), self.limit()).await,
                         Err(failure) => Err(failure),
                     };
                     match came {
@@ -231,7 +240,7 @@ impl Shared {
                 Some(version) => Call::write(&paths.permits(), &data, version),
                 None => Call::create(&paths.permits(), &data, PERSISTENT),
             };
-            let mark = Call::create(&change.mark, self.data().as_bytes(), EPHEMERAL);
+            let mark = Call::create(&change.mark(), self.label().as_bytes(), EPHEMERAL);
             change.is(State::Sent { bond: session.bond, permits });
             let refused = match session.ask(Call::multi(&[set, mark]), self.limit()).await {
                 Ok(reply) => {
@@ -272,16 +281,18 @@ impl Shared {
 
     fn set(self: &Arc<Self>, session: &Arc<Session>, change: &SetPermits, permits: i64) {
         change.is(State::Set { permits });
-        self.remove_soon(session, Node::new(session.bond, change.mark.clone()));
+        self.remove_soon(session, Node::new(session.bond, change.mark()));
     }
 }
 
 /// A call that sets the number of permits. Its transaction also makes a node of its own, so a client that has lost the answer
 /// finds out whether it was carried out.
 pub struct SetPermits {
+    shared: Arc<Shared>,
     op: Op,
     path: String,
     number: i64,
+    /// The name of that node.
     mark: String,
     state: Mutex<State>,
 }
@@ -300,10 +311,13 @@ enum State {
 }
 
 impl SetPermits {
-    /// `id`: a text that no other node has.
-    pub fn new(op: Op, path: String, number: i64, id: &str) -> Self {
-        let mark = format!("{path}/set-{id}");
-        SetPermits { op, path, number, mark, state: Mutex::new(State::Begun) }
+    pub fn new(shared: &Arc<Shared>, op: Op, path: String, number: i64) -> Self {
+        let mark = format!("set-{}", shared.id());
+        SetPermits { shared: shared.clone(), op, path, number, mark, state: Mutex::new(State::Begun) }
+    }
+
+    fn mark(&self) -> String {
+        format!("{}/{}", self.path, self.mark)
     }
 
     fn state(&self) -> State {
@@ -312,5 +326,16 @@ impl SetPermits {
 
     fn is(&self, state: State) {
         *self.state.lock().expect("nothing panics while it is held") = state;
+    }
+}
+
+/// Runs on the I/O thread once the call is over: then nothing looks for the mark any more.
+impl Drop for SetPermits {
+    fn drop(&mut self) {
+        if let State::Sent { bond, .. } = self.state()
+            && let Some(session) = self.shared.session_of(bond)
+        {
+            self.shared.sweep(&session, &self.path, &self.mark);
+        }
     }
 }

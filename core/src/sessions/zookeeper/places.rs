@@ -5,19 +5,22 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::sync::oneshot;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout_at};
 
 use crate::base::clock::Instant;
 use crate::base::tasks;
+use crate::engine::word::AN_ANSWER;
 use crate::request::error::{Error, Result};
-use crate::sessions::driver::{Bond, Evicted, Evictees, Gone, Grip, Key, News, Range, Seen, Took};
+use crate::sessions::driver::{Bond, Drawn, Evicted, Evictees, Gone, Grip, Key, News, Seen, Took};
 use crate::sessions::zookeeper::names::{self, Contender, Mode, Spot, Wants};
 use crate::sessions::zookeeper::session::{Came, Failure, Session, ended};
 use crate::sessions::zookeeper::wire::{self, Call, EPHEMERAL, EPHEMERAL_SEQUENTIAL, Part, Parts, Stat, code};
-use crate::sessions::zookeeper::{Node, Shared};
+use crate::sessions::zookeeper::{LABEL, Node, Shared};
 
 /// The limit of a call that goes on until the session is over.
-const ALWAYS: Duration = Duration::from_secs(86_400 * 365);
+pub const ALWAYS: Duration = Duration::from_secs(86_400 * 365);
+/// The length of a client's UUID.
+const UUID: usize = 36;
 /// The most bytes of checks in one request: a server takes a megabyte.
 const CHECKS: usize = 200_000;
 /// The pause before a refused sign of life is repeated.
@@ -36,6 +39,8 @@ struct Queued {
     node: Node,
     /// The path of the node that it waits for.
     waits_for: Option<String>,
+    /// Another owner keeps it out, and not only nodes of this client on their way out.
+    is_taken: bool,
     /// The sending of the question.
     sent: Instant,
 }
@@ -154,28 +159,41 @@ impl Shared {
 
     /// Removes a node, however often the connection breaks meanwhile. `Err`: the session is over, and the node with it.
     pub async fn remove(&self, session: &Session, path: &str) -> std::result::Result<(), Failure> {
+        self.removed(session, path, session.begin(Call::delete(path))).await
+    }
+
+    /// The same, by a request under way.
+    async fn removed(
+        &self,
+        session: &Session,
+        path: &str,
+        mut asked: oneshot::Receiver<Came>,
+    ) -> std::result::Result<(), Failure> {
         loop {
-            match session.ask(Call::delete(path), ALWAYS).await {
+            match session.answer(asked, ALWAYS).await {
                 Ok(_) | Err(Failure::Refused(code::NO_NODE)) => return Ok(()),
                 Err(Failure::Unknown | Failure::Late(_)) => {}
                 Err(Failure::Refused(number)) => {
-                    tracing::warn!(target: "redlatch::server", path, reason = %code::name(number), "the server does not delete a node");
+                    let reason = code::name(number);
+                    tracing::warn!(target: "redlatch::server", path, %reason, "the server does not delete the node `{path}` ({reason})");
                     return Err(Failure::Refused(number));
                 }
                 Err(failure) => return Err(failure),
             }
+            asked = session.begin(Call::delete(path));
         }
     }
 
-    /// Removes a node of ours in the background.
+    /// Removes a node of ours in the background, before all that the session asks for later.
     pub fn remove_soon(self: &Arc<Self>, session: &Arc<Session>, node: Node) {
         let shared = self.clone();
         let session = session.clone();
-        drop(tasks::spawn(async move { drop(shared.remove(&session, &node.path).await) }));
+        let asked = session.begin(Call::delete(&node.path));
+        drop(tasks::spawn(async move { drop(shared.removed(&session, &node.path, asked).await) }));
     }
 
     /// Removes what a call may have made of which no answer came.
-    fn sweep(self: &Arc<Self>, session: &Arc<Session>, parent: &str, stem: &str) {
+    pub fn sweep(self: &Arc<Self>, session: &Arc<Session>, parent: &str, stem: &str) {
         let shared = self.clone();
         let session = session.clone();
         let parent = parent.to_owned();
@@ -196,7 +214,7 @@ impl Shared {
     ) -> std::result::Result<(Node, Children), Failed> {
         let stem = names::stem(self.config.node_format, spot.mode, &self.id());
         let path = format!("{}/{stem}", spot.path);
-        let create = Call::create(&path, self.data().as_bytes(), EPHEMERAL_SEQUENTIAL);
+        let create = Call::create(&path, &self.data(spot), EPHEMERAL_SEQUENTIAL);
         let mut under = self.under(spot, session.bond, &path);
         let end = Instant::now() + self.limit();
         let failed = |failure| Failed::Clean(self.error(&format!("to lock `{}`", spot.path), failure));
@@ -260,7 +278,7 @@ impl Shared {
         }
         let writer = self.nodes().held.get(&spot.other(Mode::Write, spot.owner).key()).cloned()?;
         let number = Contender::read(writer.name()).filter(|_| writer.bond == bond)?.number;
-        let create = Call::create(&format!("{path}{number:010}"), self.data().as_bytes(), EPHEMERAL);
+        let create = Call::create(&format!("{path}{number:010}"), &self.data(spot), EPHEMERAL);
         Some(Call::multi(&[Call::check(&writer.path), create]))
     }
 
@@ -285,9 +303,10 @@ impl Shared {
             };
             let names = children.names();
             // Without a place it was deleted by another client: the next one is at the end of the queue.
-            if let Ok(obstacle) = names::obstacle(&Contender::all(&names), node.name()) {
-                let waits_for = obstacle.map(|obstacle| format!("{}/{}", spot.path, obstacle.name));
-                return Ok(Queued { waits_for, sent: children.sent, node });
+            if let Ok(obstacles) = names::obstacles(&Contender::all(&names), node.name()) {
+                let waits_for = obstacles.first().map(|obstacle| format!("{}/{}", spot.path, obstacle.name));
+                let is_taken = obstacles.iter().any(|obstacle| !self.is_passing(&spot.path, obstacle.name));
+                return Ok(Queued { waits_for, is_taken, sent: children.sent, node });
             }
         }
     }
@@ -327,19 +346,35 @@ impl Shared {
         if spot.mode == Mode::Permit {
             return self.take_permit(session, key, &spot).await;
         }
-        let place = self.place(&key, session.bond);
+        let mut place = self.place(&key, session.bond);
         let is_standing = place.is_some();
-        match self.queue(&session, &spot, place).await {
-            Ok(Queued { node, waits_for: None, .. }) if is_standing => self.first(&session, &key, &spot, node).await,
-            Ok(Queued { node, waits_for: None, .. }) => self.granted(&session, &key, node),
-            Ok(Queued { node, sent, .. }) => {
-                match is_standing {
-                    true => drop(self.nodes().places.insert(key, node)),
-                    false => drop(self.remove(&session, &node.path).await),
+        let mut has_waited = is_standing;
+        let end = Instant::now() + AN_ANSWER;
+        loop {
+            match self.queue(&session, &spot, place.take()).await {
+                Ok(Queued { node, waits_for: None, .. }) if has_waited => {
+                    return self.first(&session, &key, &spot, node).await;
                 }
-                Took::Busy { sent }
+                Ok(Queued { node, waits_for: None, .. }) => return self.granted(&session, &key, node),
+                Ok(Queued { node, waits_for: Some(other), is_taken: false, .. }) if Instant::now() < end => {
+                    // It is on its way out, and no other owner has the lock.
+                    has_waited = true;
+                    let (answered, gone) = session.begin_watching(&other);
+                    let left = end.saturating_duration_since(Instant::now());
+                    if session.answer(answered, left).await.is_ok() {
+                        let _ = timeout_at(end.into(), gone).await;
+                    }
+                    place = Some(node);
+                }
+                Ok(Queued { node, sent, .. }) => {
+                    match is_standing {
+                        true => drop(self.nodes().places.insert(key, node)),
+                        false => drop(self.remove(&session, &node.path).await),
+                    }
+                    return Took::Busy { sent };
+                }
+                Err((failed, node)) => return self.failed(&key, failed, node),
             }
-            Err((failed, node)) => self.failed(&key, failed, node),
         }
     }
 
@@ -360,18 +395,26 @@ impl Shared {
             },
             () = left.notified() => return Took::NoRoom,
         };
+        match self.wait_in(&session, key, left).await {
+            // The servers may be well: the next try finds out, in another session.
+            Took::Failed(_) if session.is_over() => Took::NoRoom,
+            took => took,
+        }
+    }
+
+    async fn wait_in(self: &Arc<Self>, session: &Arc<Session>, key: &Key, left: &Notify) -> Took {
         let spot = Spot::of(key);
-        let (node, has_waited) = match self.be_first(&session, key, &self.queue_of(&spot), left).await {
+        let (node, has_waited) = match self.be_first(session, key, &self.queue_of(&spot), left).await {
             Ok(first) => first,
             Err(took) => return took,
         };
         if spot.mode == Mode::Permit {
-            return self.wait_for_permit(&session, key, &spot, node, left).await;
+            return self.wait_for_permit(session, key, &spot, node, left).await;
         }
         if !has_waited {
-            return self.granted(&session, key, node);
+            return self.granted(session, key, node);
         }
-        self.first(&session, key, &spot, node).await
+        self.first(session, key, &spot, node).await
     }
 
     /// Takes the lock by a node that has stood in the queue, and is first. The question that told so says nothing of when: a sign of
@@ -399,12 +442,16 @@ impl Shared {
         let mut place = self.place(key, session.bond);
         let mut has_waited = place.is_some();
         loop {
-            let Queued { node, waits_for, sent } = match self.queue(session, spot, place.take()).await {
+            let Queued { node, waits_for, is_taken, sent } = match self.queue(session, spot, place.take()).await {
                 Ok(queued) => queued,
                 Err((failed, node)) => return Err(self.failed(key, failed, node)),
             };
             let Some(other) = waits_for else { return Ok((node, has_waited)) };
             has_waited = true;
+            // In the queue for permits it may be the turn of one that leaves a permit for us.
+            if is_taken && spot.mode != Mode::Mutex {
+                self.tell(News::Taken { key: key.clone() });
+            }
             // Another program may delete the place of ours.
             let (_asked, gone) = session.begin_watching(&node.path);
             let (answered, changed) = session.begin_watching(&other);
@@ -414,7 +461,7 @@ impl Shared {
                         biased;
                         () = left.notified() => {
                             let _ = self.remove(session, &node.path).await;
-                            return Err(Took::Busy { sent });
+                            return Err(if is_taken { Took::Busy { sent } } else { Took::NoRoom });
                         }
                         _ = changed => {}
                         _ = gone => {}
@@ -474,12 +521,12 @@ impl Shared {
             _ => return self.give_back(&session, &spot, &node).await,
         };
         let names = children.names();
-        match names::obstacle(&Contender::all(&names), node.name()) {
-            Ok(None) => {
+        match names::obstacles(&Contender::all(&names), node.name()) {
+            Ok(obstacles) if obstacles.is_empty() => {
                 self.granted(&session, &grip.key, node);
                 Gone::Again
             }
-            Ok(Some(_)) => {
+            Ok(_) => {
                 self.nodes().places.insert(grip.key, node);
                 Gone::Taken { sent: children.sent }
             }
@@ -502,7 +549,7 @@ impl Shared {
     async fn replace(&self, session: &Session, spot: &Spot, node: &Node) -> std::result::Result<Replaced, Gone> {
         let stem = names::stem(self.config.node_format, spot.mode, &self.id());
         let path = format!("{}/{stem}", spot.path);
-        let create = Call::create(&path, self.data().as_bytes(), EPHEMERAL_SEQUENTIAL);
+        let create = Call::create(&path, &self.data(spot), EPHEMERAL_SEQUENTIAL);
         loop {
             let made = session.begin(Call::multi(&[Call::delete(&node.path), create.clone()]));
             let listed = session.begin(Call::children(&spot.path, false));
@@ -527,19 +574,34 @@ impl Shared {
     }
 
     /// Writes to the node of a grip. The number of that transaction is greater than all before, in any session.
-    pub async fn fence(self: Arc<Self>, grip: Grip) -> Result<Range> {
-        let what = format!("the fencing token of `{}`", Spot::of(&grip.key).path);
+    ///
+    /// A leader's node is not written to: a waiting `LeaderLatch` of Curator has one watch of the node before its own, which
+    /// a write would use up, and it would never hear of that node's end. Nor is there a need: leaders come in the order
+    /// in which their nodes were made, and each term has a node of its own.
+    pub async fn fence(self: Arc<Self>, grip: Grip) -> Result<Drawn> {
+        let spot = Spot::of(&grip.key);
+        let what = format!("the fencing token of `{}`", spot.path);
         loop {
             let node = self.nodes().held.get(&grip.key).cloned();
             let (Some(node), Some(session)) = (node, self.session_of(grip.bond)) else {
                 return Err(ended(self.server()));
             };
-            let write = Call::write(&node.path, self.data().as_bytes(), node.version);
+            if spot.mode == Mode::Leader {
+                let stat = self.stat(&session, Some(&node.path)).await.map_err(|failure| self.error(&what, failure))?;
+                return match stat {
+                    Some(stat) => Ok(Drawn::Tokens(stat.created..stat.created + 1)),
+                    None => {
+                        self.deleted(grip.bond, &node.path);
+                        Err(ended(self.server()))
+                    }
+                };
+            }
+            let write = Call::write(&node.path, &self.data(&spot), node.version);
             match self.ask(&session, write, self.limit()).await {
                 Ok(reply) => {
                     let stat = Parts(&reply.content).stat().map_err(|error| self.words(error))?;
                     self.knows(&grip.key, stat.version);
-                    return Ok(stat.modified..stat.modified + 1);
+                    return Ok(Drawn::Tokens(stat.modified..stat.modified + 1));
                 }
                 // Another client has written to it, or the answer to a write of ours was lost.
                 Err(Failure::Refused(code::BAD_VERSION)) => {
@@ -639,23 +701,49 @@ impl Shared {
         if spot.mode == Mode::Permit {
             return self.look_at_permits(&session, &spot).await.map_err(error);
         }
+        if spot.mode == Mode::Leader {
+            return self.look_at_leader(&session, &spot).await.map_err(error);
+        }
         let children = self.children(&session, &spot.path, limit).await.map_err(error)?;
         let names = children.names();
         let all = Contender::all(&names);
         let holders = names::holders(&all);
+        let mut others = all.iter().filter(|contender| !self.is_passing(&spot.path, contender.name));
         let mut seen = Seen {
             is_taken: names::have(holders, spot.mode),
-            is_busy: match spot.mode {
-                Mode::Read => all.iter().any(|contender| contender.wants == Wants::Alone),
-                _ => !all.is_empty(),
-            },
-            token: 0,
+            is_busy: others.any(|other| spot.mode != Mode::Read || other.wants == Wants::Alone),
+            ..Seen::default()
         };
         if fenced {
             let node = holders.first().map(|holder| format!("{}/{}", spot.path, holder.name));
             seen.token = self.token(&session, &spot.path, node.as_deref()).await.map_err(error)?;
         }
         Ok(seen)
+    }
+
+    /// Reads the first node of a queue. While it exists it is the first: nodes that come later stand behind it.
+    async fn look_at_leader(&self, session: &Session, spot: &Spot) -> std::result::Result<Seen, Failure> {
+        loop {
+            let children = self.children(session, &spot.path, self.limit()).await?;
+            let names = children.names();
+            let Some(first) = Contender::all(&names).first().copied() else { return Ok(Seen::default()) };
+            let path = format!("{}/{}", spot.path, first.name);
+            let reply = match self.ask(session, Call::data(&path, false), self.limit()).await {
+                Ok(reply) => reply,
+                // It has gone meanwhile.
+                Err(Failure::Refused(code::NO_NODE)) => continue,
+                Err(failure) => return Err(failure),
+            };
+            let mut parts = Parts(&reply.content);
+            let foreign = |error| Failure::Late(self.words(error));
+            let value = parts.bytes().map_err(foreign)?.to_vec();
+            let token = parts.stat().map_err(foreign)?.created;
+            let seen = Seen { is_taken: true, is_busy: true, holder: first.name.to_owned(), ..Seen::default() };
+            // A lock of this library has that name, and no leader.
+            let label = std::str::from_utf8(&value).ok().and_then(|value| value.strip_prefix(LABEL));
+            let is_lock = label.is_some_and(|uuid| uuid.len() == UUID && names::is_of(uuid, first.name));
+            return Ok(if is_lock { seen } else { Seen { token, value, ..seen } });
+        }
     }
 
     /// The latest token of a queue whose first node is this one.

@@ -172,18 +172,20 @@ impl<'a> Parts<'a> {
     }
 
     pub fn stat(&mut self) -> Result<Stat> {
-        let _created = self.long()?;
+        let created = self.long()?;
         let modified = self.long()?;
         self.take(16)?;
         let version = self.int()?;
         self.take(8 + 8 + 8)?;
-        Ok(Stat { modified, version, changed: self.long()? })
+        Ok(Stat { created, modified, version, changed: self.long()? })
     }
 }
 
 /// The parts of a node's state that a client of ours looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stat {
+    /// The number of the transaction that made it.
+    pub created: i64,
     /// The number of the transaction that last wrote its data.
     pub modified: i64,
     /// The number of times that its data was written.
@@ -468,7 +470,7 @@ mod tests {
     fn the_state_of_a_node_has_its_fields_in_their_order() {
         let packet = Packet::new().long(1).long(2).long(3).long(4).int(5).int(6).int(7).long(8).int(9).int(10).long(11);
         let stat = Parts(&packet.0[4..]).stat().expect("well formed");
-        assert_eq!(stat, Stat { modified: 2, version: 5, changed: 11 });
+        assert_eq!(stat, Stat { created: 1, modified: 2, version: 5, changed: 11 });
     }
 
     #[test]

@@ -125,14 +125,17 @@ impl Book {
         self.change(owner, |belief| belief.deadline = belief.deadline.min(until));
     }
 
-    /// A release has left holds behind. `is_renewal`: it has renewed them.
-    pub fn left(&mut self, owner: i64, until: Instant, is_renewal: bool, word: u64) {
-        self.change(owner, |belief| {
+    /// A release of this owner has left holds behind under this field. `is_renewal`: it has renewed them.
+    pub fn left(&mut self, owner: i64, field: i64, until: Instant, is_renewal: bool, word: u64, now: Instant) {
+        for (holder, belief) in &mut self.beliefs {
+            if belief.field != field || (belief.deadline <= now && *holder != owner) {
+                continue;
+            }
             (belief.deadline, belief.word) = (until, word);
             if is_renewal {
                 (belief.unanswered, belief.overdue) = (0, false);
             }
-        });
+        }
     }
 
     pub fn suspect(&mut self) {

@@ -8,6 +8,7 @@ use super::server::{Call, Reply};
 use super::world::{Acquiring, Held, NAME, Patience, Todo, WATCHDOG, Waiter, World};
 use crate::base::clock::Instant;
 use crate::engine::WINDOW;
+use crate::engine::claim::Claim;
 use crate::engine::gate::{Entry, Round};
 use crate::engine::line::{Place, Returned, Step};
 use crate::engine::pace::{Busy, Obstacle};
@@ -92,7 +93,7 @@ impl World {
                         .ok_or(Busy { left: Some(Duration::ZERO), available: 0 }),
                     Reply::Busy(left) => Err(Busy { left: Some(left), available: 0 }),
                     Reply::Missing(taken) => {
-                        self.missing(waiter.owner, taken, sent);
+                        self.missing(waiter.owner, waiter.owner, taken, sent);
                         return self.todo.push_back(Todo::Acquire(Acquiring { waiter, of_line, entry: None }));
                     }
                     other => panic!("{other:?} to {call:?}"),
@@ -101,7 +102,13 @@ impl World {
                 self.end_acquire(waiter, of_line, tried);
             }
             (Then::Release { owner, leaving, entry, pass, heard }, reply) => {
-                self.released(owner, &leaving, reply, sent, repeated, word);
+                match reply {
+                    Reply::Missing(taken) if !repeated || leaving.leave > 0 => {
+                        self.missing(owner, entry.claim.owner, taken, sent);
+                        self.holds.tell_loss(&self.claims[owner as usize], leaving.number, now);
+                    }
+                    reply => self.released(owner, &entry.claim, &leaving, reply, sent, word),
+                }
                 drop(entry);
                 match (pass, reply) {
                     (Some(Pass { to, entry, .. }), Reply::Passed { token, spare }) => {
@@ -135,7 +142,7 @@ impl World {
                         is_wanted
                     }
                     Reply::Missing(taken) => {
-                        self.missing(owner, taken, sent);
+                        self.missing(owner, entry.claim.owner, taken, sent);
                         true
                     }
                     other => panic!("{other:?} to {call:?}"),
@@ -163,13 +170,15 @@ impl World {
             }
             (Then::Extend { held: Held { owner, .. }, lease, entry }, reply) => {
                 match reply {
+                    // The owner has taken the lock anew, under another field.
+                    Reply::Held if self.holds.field(&self.claims[owner as usize]) != entry.claim.owner => {}
                     Reply::Held => {
                         self.holds.lengthen(&self.claims[owner as usize], lease, sent, now);
                         self.book.lengthened(owner, sent + believed(lease), word);
                     }
                     Reply::Missing(taken) => {
-                        self.missing(owner, taken, sent);
-                        self.holds.outlasts(&self.claims[owner as usize]);
+                        self.missing(owner, entry.claim.owner, taken, sent);
+                        self.holds.outlasts(&self.claims[owner as usize], now);
                     }
                     other => panic!("{other:?} to {call:?}"),
                 }
@@ -218,8 +227,8 @@ impl World {
                     self.return_to_line();
                 }
             }
-            Then::Extend { held, entry, .. } => {
-                self.holds.outlasts(&self.claims[held.owner as usize]);
+            Then::Extend { held, entry, lease } => {
+                self.holds.outlasts(&self.claims[held.owner as usize], now + lease + WATCHDOG);
                 self.book.unsettled(held.owner);
                 self.holds.changed(NAME, now);
                 drop(entry);
@@ -280,9 +289,14 @@ impl World {
         Some(number)
     }
 
-    fn missing(&mut self, owner: i64, taken: bool, sent: Instant) {
-        self.holds.missing(&self.claims[owner as usize], taken, self.incarnation, sent, self.now);
-        self.book.lost(owner);
+    /// Notes the server's answer that it has no such field, in which the owner had its holds.
+    fn missing(&mut self, owner: i64, field: i64, taken: bool, sent: Instant) {
+        let claim = &self.claims[owner as usize];
+        let is_there = self.holds.field(claim) == field;
+        self.holds.missing(claim, field, taken, self.incarnation, sent, self.now);
+        if is_there {
+            self.book.lost(owner);
+        }
     }
 
     /// Ends a try that the line has sent at `of_line`, or the waiter itself.
@@ -359,17 +373,12 @@ impl World {
         let claim = self.claim(owner);
         let now = self.now;
         let grip = entry.claim.owner;
-        let number = match meant {
-            Meant::Latest => 0,
-            Meant::Given(number) => number,
-            Meant::Untaken(number) => self.holds.instead_of(&claim, number),
-        };
-        let leaving = match self.holds.leaving(&claim, number, now) {
+        let leaving = match self.holds.leaving(&claim, meant, now) {
             Ok(Some(leaving)) => leaving,
             Ok(None) => return,
             Err(Lapsed { outlasts, .. }) => {
-                if outlasts {
-                    let leave = self.holds.count_under(&entry.claim, now);
+                if outlasts.is_some() {
+                    let leave = self.holds.kept_under(&entry.claim, now);
                     self.give_back(leave, entry);
                 }
                 return;
@@ -495,21 +504,16 @@ impl World {
         true
     }
 
-    fn released(&mut self, owner: i64, leaving: &Leaving, reply: Reply, sent: Instant, repeated: bool, word: u64) {
+    fn released(&mut self, owner: i64, grip: &Claim, leaving: &Leaving, reply: Reply, sent: Instant, word: u64) {
         let claim = self.claim(owner);
         let now = self.now;
         let Leaving { number, leave, lease, .. } = *leaving;
-        if let Reply::Missing(taken) = reply
-            && !(repeated && leave == 0)
-        {
-            self.missing(owner, taken, sent);
-            return self.holds.tell_loss(&claim, number, now);
-        }
         self.holds.released(&claim, number, leave == 0, now);
         self.book.ended(owner, number);
         if let Reply::Left(left) = reply {
-            self.holds.left(&claim, left, lease, sent, now);
-            self.book.left(owner, sent + believed(left), lease > Duration::ZERO && left >= lease, word);
+            self.holds.left(&claim, grip.owner, left, lease, sent, now);
+            let is_renewal = lease > Duration::ZERO && left >= lease;
+            self.book.left(owner, grip.owner, sent + believed(left), is_renewal, word, now);
         }
     }
 

@@ -116,6 +116,7 @@ impl World {
     }
 
     pub fn check(&mut self) {
+        self.holds.check_lists();
         let now = self.now;
         self.drop_lapsed();
         let claims = &self.claims;

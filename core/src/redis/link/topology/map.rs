@@ -25,6 +25,12 @@ impl Map {
         self.ranges.iter().filter(|(_, node)| seen.insert(&node.address)).map(|(last, _)| *last).collect()
     }
 
+    /// The slot that stands in [`Map::parts`] for the server of this one.
+    pub fn part_of(&self, slot: u16) -> u16 {
+        let Some(owner) = self.owner(slot) else { return slot };
+        self.ranges.iter().find(|(_, node)| node.address == owner.address).map_or(slot, |(last, _)| *last)
+    }
+
     pub fn doubts(&self, address: &Address) -> bool {
         self.doubted.contains(address)
     }
