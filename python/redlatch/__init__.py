@@ -28,7 +28,9 @@ from redlatch.errors import (
 )
 from redlatch.groups import FasterMultiLock, MultiLock, RedLock
 from redlatch.hold import Hold
+from redlatch.inventory import HeldLock, Holder, Locks
 from redlatch.kinds import FairLock, FencedLock, NonReentrantFairLock, NonReentrantLock, SpinLock, TokenLock
+from redlatch.leader import CurrentLeader, Leader, Observer
 from redlatch.locks import Lock
 from redlatch.owners import EACH
 from redlatch.permit import Permit
@@ -46,18 +48,24 @@ __all__ = [
     "ClosedError",
     "ConfigError",
     "CountDownLatch",
+    "CurrentLeader",
     "FairLock",
     "FasterMultiLock",
     "FencedLock",
+    "HeldLock",
     "Hold",
+    "Holder",
+    "Leader",
     "Lock",
     "LockLostError",
+    "Locks",
     "MultiLock",
     "NonReentrantFairLock",
     "NonReentrantLock",
     "NotAcquiredError",
     "NotHeldError",
     "NotSyncedError",
+    "Observer",
     "Permit",
     "PermitExpirableSemaphore",
     "ReadLock",

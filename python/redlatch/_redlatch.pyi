@@ -50,6 +50,9 @@ __version__: str
 # (status, number, items, error): status 0 done, 1 not now, from 10 on an error, which is (message, reason).
 _Outcome = tuple[int, int, list[int], tuple[str, str | None] | None]
 
+# The kind and the name of an object, and the value of a candidate that wants to lead.
+_What = tuple[str, str] | tuple[str, str, str]
+
 # One message of the core: (logger, level, message, (lock, owner, reason), (file, line), seconds since 1970).
 _Record = tuple[str, int, str, tuple[str | None, str | None, str | None], tuple[str, int], float]
 
@@ -94,6 +97,8 @@ class Client:
     def is_idle(self) -> bool: ...
     def set_credentials(self, password: str, username: str | None) -> None: ...
     def ping(self) -> _Outcome: ...
+    def _ask_page(self, pattern: str, next: bytes) -> tuple[_Outcome, list[bytes]]: ...
+    def _submit_page(self, mailbox: Mailbox, pattern: str, next: bytes) -> _Pending[tuple[_Outcome, list[bytes]]]: ...
     def _close(self, mailbox: Mailbox) -> _Pending[_Outcome]: ...
     def _submit(self, mailbox: Mailbox, op: int) -> _Pending[_Outcome]: ...
 
@@ -135,7 +140,7 @@ class _Pending(Future[_T]):
 
 @disjoint_base
 class Object:
-    def __new__(cls, client: Client, what: tuple[str, str], numbers: list[int] = ...) -> Self: ...
+    def __new__(cls, client: Client, what: _What, numbers: list[int] = ...) -> Self: ...
     @property
     def name(self) -> str:
         """The name, without the client's prefix."""
@@ -148,6 +153,10 @@ class Object:
     def _submit(
         self, mailbox: Mailbox, op: int, owner: int, times: tuple[float | None, float | None], numbers: list[int]
     ) -> _Pending[_Outcome]: ...
+    def _ask_leader(self, owner: int, seen: bytes | None) -> tuple[_Outcome, list[bytes]]: ...
+    def _submit_leader(
+        self, mailbox: Mailbox, owner: int, seen: bytes | None
+    ) -> _Pending[tuple[_Outcome, list[bytes]]]: ...
     def _begin(
         self, mailbox: Mailbox, hold: type[_T], caller: Caller, owner: int, wait: float | None, lease: float | None
     ) -> _Pending[_T | None]: ...
@@ -159,7 +168,7 @@ class Lock(Object):
     def __new__(
         cls,
         client: Client,
-        what: tuple[str, str],
+        what: _What,
         times: tuple[float | None, float | None],
         owner: int | None,
         numbers: list[int],
@@ -192,7 +201,7 @@ class Lock(Object):
 
 @disjoint_base
 class Permits(Object):
-    def __new__(cls, client: Client, what: tuple[str, str]) -> Self: ...
+    def __new__(cls, client: Client, what: _What) -> Self: ...
     def __enter__(self) -> Self:
         """Takes one permit. Raises NotAcquiredError when the `wait` of `get_semaphore` ends."""
 
@@ -220,6 +229,14 @@ class Held:
     @property
     def token(self) -> int | None:
         """The fencing token, greater than the token of every earlier hold of this lock; None: the lock gives none."""
+
+    @property
+    def wanted(self) -> bool:
+        """Whether another client has asked for its release, without a call to the server.
+
+        It is a request and no more: the hold stays. On ZooKeeper Curator's `Revoker` asks so; clients of other systems
+        cannot.
+        """
 
     def _refuse_in_a_fork(self) -> None: ...
     def _look(self) -> _Outcome: ...

@@ -23,6 +23,8 @@ CountDownLatch = TypeVar("CountDownLatch")
 MultiLock = TypeVar("MultiLock")
 FasterMultiLock = TypeVar("FasterMultiLock")
 RedLock = TypeVar("RedLock")
+Leader = TypeVar("Leader")
+Locks = TypeVar("Locks")
 
 
 class BaseClient(
@@ -35,6 +37,8 @@ class BaseClient(
         MultiLock,
         FasterMultiLock,
         RedLock,
+        Leader,
+        Locks,
     ]
 ):
     """The locks, semaphores and latches of a client, its id and its credentials."""
@@ -51,6 +55,8 @@ class BaseClient(
     _multi_lock: Callable[..., MultiLock]
     _faster_multi_lock: Callable[..., FasterMultiLock]
     _red_lock: Callable[..., RedLock]
+    _leader: Callable[..., Leader]
+    _locks: Callable[..., Locks]
 
     _native: _redlatch.Client
 
@@ -184,6 +190,31 @@ class BaseClient(
         The function `red_lock` makes the clients as well. The arguments are those of `get_multi_lock`.
         """
         return self._red_lock(self, locks, wait, lease, owner)
+
+    def leader(self, name: str, *, value: str | None = None) -> Leader:
+        """Returns the election of the leader called `name`. No call goes to the server.
+
+        `value` is the text that the others see while this process leads, such as its address: at most 65,536 bytes of
+        UTF-8, without a zero byte. Raises ConfigError for an argument that cannot be used.
+        """
+        return self._leader(self, name, value)
+
+    def locks(self, pattern: str) -> Locks:
+        """Lists the locks that are held and whose names match a pattern, one after the other, as `HeldLock`.
+
+        In the pattern `*` stands for any text, `?` for one character and `[ab]` for one of these. A name without them
+        is looked at alone. No call goes to Redis before the first step. The locks of every client are listed,
+        Redisson's among them, and nothing is changed.
+
+        Locks that clients wait for come first. Then all keys of each server are read, with nine times as much rest: a
+        million keys take about half a minute, and other callers wait no longer than a millisecond. Locks that come or
+        go meanwhile may be missing. Token locks, semaphores and latches are texts and numbers: those are found that
+        clients listen to, and those that are named.
+
+        Only Redis has it: MySQL, MariaDB and ZooKeeper raise UnsupportedError. Raises ConfigError for an argument that
+        cannot be used.
+        """
+        return self._locks(self, pattern)
 
     def set_credentials(self, password: str, username: str | None = None) -> None:
         """Logs in with these from now on: without `username` as the server's default user.

@@ -7,7 +7,9 @@ from types import TracebackType
 from redlatch import at_exit, calls
 from redlatch.base_client import BaseClient
 from redlatch.groups import FasterMultiLock, MultiLock, RedLock
+from redlatch.inventory import Locks
 from redlatch.kinds import Kinds
+from redlatch.leader import Leader
 from redlatch.locks import Lock
 from redlatch.permit_semaphore import PermitExpirableSemaphore
 from redlatch.permits import CountDownLatch, Semaphore
@@ -26,6 +28,8 @@ class Client(
         MultiLock,
         FasterMultiLock,
         RedLock,
+        Leader,
+        Locks,
     ],
 ):
     """One program's way to one server. Threads may share it, and a forked child may use it.
@@ -43,6 +47,8 @@ class Client(
     _multi_lock = MultiLock
     _faster_multi_lock = FasterMultiLock
     _red_lock = RedLock
+    _leader = Leader
+    _locks = Locks
 
     def ping(self) -> None:
         """Asks the server for a sign of life.

@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 from redlatch import _redlatch, calls
 from redlatch.checks import Path, checked_list, checked_path, checked_text, shown
 from redlatch.client import Client
-from redlatch.durations import Seconds, optional_seconds
+from redlatch.durations import Seconds, optional_option
 from redlatch.errors import ArgumentTypeError, ConfigError
 from redlatch.groups import RedLock
 from redlatch.owners import Owner
@@ -59,7 +59,7 @@ def connect(
 
     - `watchdog` (30): the lease of holds without one of their own. The watchdog renews them every third of it.
     - `prefix` (none): text before the name of every lock.
-    - `client_name` (none): the name of the connections in Redis's `CLIENT LIST`.
+    - `client_name` (`redlatch@<host>:<process>:<client.id>`): the name of the connections in Redis's `CLIENT LIST`.
     - `response_timeout` (3): how long one call may stay unanswered.
     - `connect_timeout` (10): how long connecting may take.
     - `sync` (none): the replicas that must confirm a lock before an acquire returns, as `redlatch.Wait`, or their
@@ -120,7 +120,7 @@ def red_lock(
 
 
 def _shared(url: str, watchdog: Seconds | None) -> Client:
-    key = (checked_text("url", url), optional_seconds("watchdog", watchdog, "leave it out for the default"))
+    key = (checked_text("url", url), optional_option("watchdog", watchdog))
     client = _clients.get(key)
     if client is None or client.closed:
         client = _clients[key] = connect(url, watchdog=watchdog)  # starts nothing yet
@@ -156,8 +156,7 @@ def connected(
         "quarantine": switch("quarantine", quarantine),
         **tls_options(tls),
     }
-    remedy = "leave it out for the default"
-    options = [(name, str(optional_seconds(name, time, remedy))) for name, time in times.items() if time is not None]
+    options = [(name, str(optional_option(name, time))) for name, time in times.items() if time is not None]
     options += [(name, checked_text(name, text)) for name, text in texts.items() if text is not None]
     named = None if url is None else checked_text("url", url)
     native = calls.client(_redlatch.connect(named, None if config is None else checked_path("config", config), options))

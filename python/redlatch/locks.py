@@ -81,6 +81,7 @@ class Lock(Blocking):
         numbers: Sequence[int] = (),
         native: _redlatch.Client | None = None,
         shared: bool | None = None,
+        value: str | None = None,
     ) -> Self:
         native = native or client._native
         name = checked_text("the name of a lock", name)
@@ -93,7 +94,8 @@ class Lock(Blocking):
         if owner is EACH:
             ends_anywhere = not (cls._shared if shared is None else shared)
         times = (waiting, lasting)
-        lock = super().__new__(cls, native, (cls._kind, name), times, number, list(numbers), ends_anywhere)
+        what = (cls._kind, name) if value is None else (cls._kind, name, value)
+        lock = super().__new__(cls, native, what, times, number, list(numbers), ends_anywhere)
         lock._blocks = []
         lock._taken = []
         lock._client = client

@@ -28,8 +28,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from redlatch.checks import checked_text
-from redlatch.errors import ConfigError, UnsupportedError
+from redlatch.checks import checked_text, shown
+from redlatch.errors import ArgumentTypeError, ConfigError, UnsupportedError
 
 __all__ = ["Cursor", "lock_row"]
 
@@ -60,10 +60,16 @@ def lock_row(cursor: Cursor, name: str) -> None:
     A transaction may lock a name again: that changes nothing.
 
     Raises:
+        ArgumentTypeError: the cursor is none, or the name is no str.
         ConfigError: the connection is in no transaction, because it commits by itself; or the name is longer than 255
             bytes.
         UnsupportedError: the schema has no table `redlatch_rows`.
     """
+    if not callable(getattr(cursor, "execute", None)):
+        remedy = "give one of its cursors" if callable(getattr(cursor, "cursor", None)) else "give a cursor"
+        raise ArgumentTypeError(
+            f"cursor is {shown('cursor', cursor)}; {remedy}: with connection.cursor() as cursor: lock_row(cursor, name)"
+        )
     key = checked_text("name", name).encode()
     if len(key) > _LONGEST:
         raise ConfigError(

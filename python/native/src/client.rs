@@ -121,14 +121,33 @@ impl Client {
     /// Starts an operation of the client itself. A task of the mailbox's loop awaits the outcome.
     fn _submit(&self, mailbox: &Bound<'_, Mailbox>, op: i32) -> PyResult<Py<Pending>> {
         let request = Op::from_number(op).map(|op| Request::new(op, "plain", "", 0));
-        let named = Named { client: self.core.clone(), kind: "plain", name: "".into(), numbers: Vec::new() };
+        let named =
+            Named { client: self.core.clone(), kind: "plain", name: "".into(), numbers: Vec::new(), value: None };
         Mailbox::submit(mailbox, &Arc::new(named), request, Meaning::Outcome)
+    }
+
+    /// Asks for a page of the locks that are held; `next` is the text of the page before, empty at first. Returns the outcome
+    /// and its texts.
+    fn _ask_page(&self, py: Python<'_>, pattern: String, next: Vec<u8>) -> PyResult<(Outcome, Vec<Vec<u8>>)> {
+        park::run(py, &self.core, page_question(&pattern, next)).map(outcome::with_texts)
+    }
+
+    /// The same. A task of the mailbox's loop awaits it.
+    fn _submit_page(&self, mailbox: &Bound<'_, Mailbox>, pattern: String, next: Vec<u8>) -> PyResult<Py<Pending>> {
+        let request = page_question(&pattern, next);
+        let named =
+            Named { client: self.core.clone(), kind: "plain", name: pattern.into(), numbers: Vec::new(), value: None };
+        Mailbox::submit(mailbox, &Arc::new(named), Ok(request), Meaning::Texts)
     }
 
     /// Asks the server for a sign of life.
     fn ping(&self, py: Python<'_>) -> PyResult<Outcome> {
         park::run(py, &self.core, Request::new(Op::Ping, "plain", "", 0)).map(outcome::from_result)
     }
+}
+
+fn page_question(pattern: &str, next: Vec<u8>) -> Request {
+    Request { texts: vec![next], ..Request::new(Op::Inventory, "plain", pattern, 0) }
 }
 
 fn receive(waiting: &mut Receiver<()>) -> Result<(), RecvTimeoutError> {

@@ -113,6 +113,15 @@ impl Held {
         }
     }
 
+    /// Whether another client has asked for its release, without a call to the server.
+    ///
+    /// It is a request and no more: the hold stays. On ZooKeeper Curator's `Revoker` asks so; clients of other systems
+    /// cannot.
+    #[getter]
+    fn wanted(&self) -> bool {
+        self.request(Op::Watch).is_ok_and(|request| self.named.client.is_wanted(request.hold))
+    }
+
     /// Puts the outcome of its end into `completions`, under `key`.
     fn _watch(&self, completions: &Completions, key: u64) {
         let client = &self.named.client;

@@ -12,7 +12,7 @@ use crate::caller::Caller;
 use crate::client::Client;
 use crate::hold::Hold;
 use crate::named::Named;
-use crate::object::Object;
+use crate::object::{Object, What};
 use crate::outcome::{self, Outcome};
 use crate::park;
 use crate::places;
@@ -45,14 +45,14 @@ impl Lock {
     fn new(
         py: Python<'_>,
         client: &Client,
-        what: (String, String),
+        what: What,
         times: (Option<f64>, Option<f64>),
         owner: Option<i64>,
         numbers: Vec<i64>,
         ends_anywhere: Option<bool>,
     ) -> PyResult<PyClassInitializer<Self>> {
         let given = || Ok((outcome::duration(times.0)?, outcome::duration(times.1)?));
-        let (wait, lease) = given().map_err(|error| outcome::exception(py, &error, &what.1))?;
+        let (wait, lease) = given().map_err(|error| outcome::exception(py, &error, what.name()))?;
         let object = Object::of(py, client, what, numbers)?;
         let owner = match owner {
             Some(number) => Owner::Given(number),

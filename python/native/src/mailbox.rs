@@ -268,6 +268,11 @@ impl Mailbox {
                     (request.op == Op::Acquire).then(|| (named.clone(), request.owner, request.numbers.clone()));
                 named.client.submit_in(process, ticket, request, move |result| {
                     let ended = match (orphan, result) {
+                        // It tells of a leader, and takes nothing.
+                        (_, result) if result.as_ref().is_ok_and(|answer| !answer.texts.is_empty()) => {
+                            let (outcome, texts) = outcome::with_texts(result);
+                            Ended::Texts(outcome, texts)
+                        }
                         (Some((named, owner, numbers)), Ok(answer)) if answer.done => {
                             Ended::Taken(Box::new(Taken { named, owner, numbers, answer: Some(answer), process }))
                         }

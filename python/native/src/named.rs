@@ -10,6 +10,8 @@ pub struct Named {
     pub name: Arc<str>,
     /// The numbers of its requests that give none of their own.
     pub numbers: Vec<i64>,
+    /// The value of a candidate that wants to lead.
+    pub value: Option<String>,
 }
 
 impl Named {
@@ -19,6 +21,8 @@ impl Named {
     }
 
     pub fn request(&self, op: Op, owner: i64) -> Request {
-        Request { numbers: self.numbers.clone(), ..Request::new(op, self.kind, self.name.clone(), owner) }
+        let value = self.value.iter().filter(|_| op == Op::Acquire);
+        let texts = value.map(|value| value.clone().into_bytes()).collect();
+        Request { numbers: self.numbers.clone(), texts, ..Request::new(op, self.kind, self.name.clone(), owner) }
     }
 }

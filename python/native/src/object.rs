@@ -13,7 +13,7 @@ use crate::client::Client;
 use crate::here::Here;
 use crate::mailbox::Mailbox;
 use crate::named::Named;
-use crate::outcome;
+use crate::outcome::{self, Outcome};
 use crate::park;
 use crate::pending::{Meaning, Pending};
 
@@ -23,6 +23,21 @@ type Times = (Option<f64>, Option<f64>);
 const INSIDE: u64 = u16::MAX as u64;
 const INHERITED: u64 = INSIDE << u16::BITS;
 
+/// The kind and the name of an object, and the value of a candidate.
+#[derive(FromPyObject)]
+pub enum What {
+    Object(String, String),
+    Candidate(String, String, String),
+}
+
+impl What {
+    pub fn name(&self) -> &str {
+        match self {
+            What::Object(_, name) | What::Candidate(_, name, _) => name,
+        }
+    }
+}
+
 /// A lock, semaphore or latch, which the server knows by its name.
 #[pyclass(subclass, frozen, module = "redlatch._redlatch")]
 pub struct Object {
@@ -31,10 +46,10 @@ pub struct Object {
 
 #[pymethods]
 impl Object {
-    /// `what` is its kind and its name. `numbers` are those of its requests that give none of their own.
+    /// `what` is its kind and its name, and for a candidate its value. `numbers` are those of its requests that give none of their own.
     #[new]
     #[pyo3(signature = (client, what, numbers = Vec::new()))]
-    fn new(py: Python<'_>, client: &Client, what: (String, String), numbers: Vec<i64>) -> PyResult<Self> {
+    fn new(py: Python<'_>, client: &Client, what: What, numbers: Vec<i64>) -> PyResult<Self> {
         Object::of(py, client, what, numbers)
     }
 
@@ -82,6 +97,16 @@ impl Object {
         Mailbox::submit(mailbox, &self.named, self.request(op, owner, times, numbers), Meaning::Outcome)
     }
 
+    /// Asks who leads, or with `seen` waits until another process does. Returns the outcome and its texts.
+    fn _ask_leader(&self, py: Python<'_>, owner: i64, seen: Option<Vec<u8>>) -> PyResult<(Outcome, Vec<Vec<u8>>)> {
+        park::run(py, &self.named.client, self.leader_question(owner, seen)).map(outcome::with_texts)
+    }
+
+    /// The same. A task of the mailbox's loop awaits it.
+    fn _submit_leader(&self, mailbox: &Bound<'_, Mailbox>, owner: i64, seen: Option<Vec<u8>>) -> PyResult<Py<Pending>> {
+        Mailbox::submit(mailbox, &self.named, Ok(self.leader_question(owner, seen)), Meaning::Texts)
+    }
+
     /// Starts an acquire for `owner`, which `caller` called. A task of the mailbox's loop awaits a hold of `class`, or
     /// None.
     fn _begin(
@@ -125,12 +150,24 @@ impl Object {
 }
 
 impl Object {
-    pub fn of(py: Python<'_>, client: &Client, (kind, name): (String, String), numbers: Vec<i64>) -> PyResult<Self> {
+    pub fn of(py: Python<'_>, client: &Client, what: What, numbers: Vec<i64>) -> PyResult<Self> {
+        let (kind, name, value) = match what {
+            What::Object(kind, name) => (kind, name, None),
+            What::Candidate(kind, name, value) => (kind, name, Some(value)),
+        };
         match kinds::name_of(&kind) {
             Ok(kind) => {
-                Ok(Object { named: Arc::new(Named { client: client.core.clone(), kind, name: name.into(), numbers }) })
+                let client = client.core.clone();
+                Ok(Object { named: Arc::new(Named { client, kind, name: name.into(), numbers, value }) })
             }
             Err(error) => Err(outcome::exception(py, &error, &name)),
+        }
+    }
+
+    fn leader_question(&self, owner: i64, seen: Option<Vec<u8>>) -> Request {
+        match seen {
+            Some(seen) => Request { wait: None, texts: vec![seen], ..self.named.request(Op::Acquire, owner) },
+            None => self.named.request(Op::Inspect, owner),
         }
     }
 
@@ -185,7 +222,7 @@ impl Blocks {
 #[pymethods]
 impl Permits {
     #[new]
-    fn new(py: Python<'_>, client: &Client, what: (String, String)) -> PyResult<PyClassInitializer<Self>> {
+    fn new(py: Python<'_>, client: &Client, what: What) -> PyResult<PyClassInitializer<Self>> {
         Ok(PyClassInitializer::from(Object::of(py, client, what, Vec::new())?)
             .add_subclass(Permits { inside: Blocks(AtomicU64::new(0)) }))
     }

@@ -40,6 +40,12 @@ pub fn from_result(result: redlatch::Result<Answer>) -> Outcome {
     }
 }
 
+/// The outcome of a question, and its texts.
+pub fn with_texts(result: redlatch::Result<Answer>) -> (Outcome, Vec<Vec<u8>>) {
+    let texts = result.as_ref().map_or_else(|_| Vec::new(), |answer| answer.texts.clone());
+    (from_result(result), texts)
+}
+
 /// The outcome of a look at a hold: the microseconds that remain, a loss, or "not now" for released.
 pub fn from_look(look: Look) -> Outcome {
     match look {

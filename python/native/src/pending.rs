@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use pyo3::exceptions::{PyRuntimeError, PyStopIteration};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 use pyo3::{PyTraverseError, PyVisit, intern};
 use redlatch::ffi::Border;
 
@@ -19,12 +19,16 @@ use crate::taken::Taken;
 /// How a request ended: with an outcome, or with a lock that must be released if no task receives it.
 pub enum Ended {
     Outcome(Outcome),
+    /// An outcome with texts.
+    Texts(Outcome, Vec<Vec<u8>>),
     Taken(Box<Taken>),
 }
 
 /// The form in which the task that awaits a request gets its end.
 pub enum Meaning {
     Outcome,
+    /// The outcome, and its texts.
+    Texts,
     /// A hold of this class, or None; an error is raised. The task gets it by [`Pending::claim`].
     Hold {
         lock: Py<PyAny>,
@@ -226,7 +230,7 @@ impl Pending {
                 visit.call(caller)?;
             }
             Meaning::Release { held } => visit.call(held)?,
-            Meaning::Outcome | Meaning::Nothing { .. } => {}
+            Meaning::Outcome | Meaning::Texts | Meaning::Nothing { .. } => {}
         }
         let Ok(state) = self.state.try_lock() else { return Ok(()) };
         state
@@ -306,12 +310,17 @@ impl Meaning {
     pub fn of(&self, py: Python<'_>, ended: Ended) -> PyResult<Py<PyAny>> {
         let (outcome, process) = match ended {
             Ended::Outcome(outcome) => (outcome, None),
+            Ended::Texts(outcome, texts) => {
+                let texts: Vec<_> = texts.iter().map(|text| PyBytes::new(py, text)).collect();
+                return Ok((outcome, texts).into_pyobject(py)?.into_any().unbind());
+            }
             Ended::Taken(taken) => {
                 let process = taken.process;
                 (taken.claim(), Some(process))
             }
         };
         match self {
+            Meaning::Texts => Ok((outcome, Vec::<Vec<u8>>::new()).into_pyobject(py)?.into_any().unbind()),
             Meaning::Outcome => Ok(outcome.into_pyobject(py)?.into_any().unbind()),
             Meaning::Hold { named, .. } | Meaning::Nothing { named } if outcome.failure.is_some() => {
                 outcome::raised(py, outcome, named.shown()).map(|()| py.None())

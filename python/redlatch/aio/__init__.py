@@ -15,7 +15,9 @@ from redlatch.aio.client import AsyncClient as Client
 from redlatch.aio.connecting import connect, red_lock
 from redlatch.aio.groups import FasterMultiLock, MultiLock, RedLock
 from redlatch.aio.hold import Hold
+from redlatch.aio.inventory import Locks
 from redlatch.aio.kinds import FairLock, FencedLock, NonReentrantFairLock, NonReentrantLock, SpinLock, TokenLock
+from redlatch.aio.leader import Leader, Observer
 from redlatch.aio.locks import Lock
 from redlatch.aio.permit import Permit
 from redlatch.aio.permit_semaphore import PermitExpirableSemaphore
@@ -35,6 +37,8 @@ from redlatch.errors import (
     UnavailableError,
     UnsupportedError,
 )
+from redlatch.inventory import HeldLock, Holder
+from redlatch.leader import CurrentLeader
 from redlatch.owners import EACH
 from redlatch.sync_policy import Wait, WaitAof
 from redlatch.tls import Tls
@@ -48,18 +52,24 @@ __all__ = [
     "ClosedError",
     "ConfigError",
     "CountDownLatch",
+    "CurrentLeader",
     "FairLock",
     "FasterMultiLock",
     "FencedLock",
+    "HeldLock",
     "Hold",
+    "Holder",
+    "Leader",
     "Lock",
     "LockLostError",
+    "Locks",
     "MultiLock",
     "NonReentrantFairLock",
     "NonReentrantLock",
     "NotAcquiredError",
     "NotHeldError",
     "NotSyncedError",
+    "Observer",
     "Permit",
     "PermitExpirableSemaphore",
     "ReadLock",

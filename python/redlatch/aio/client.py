@@ -6,7 +6,9 @@ from types import TracebackType
 
 from redlatch import _redlatch, at_exit, calls
 from redlatch.aio.groups import FasterMultiLock, MultiLock, RedLock
+from redlatch.aio.inventory import Locks
 from redlatch.aio.kinds import Kinds
+from redlatch.aio.leader import Leader
 from redlatch.aio.locks import Lock
 from redlatch.aio.loops import run
 from redlatch.aio.permit_semaphore import PermitExpirableSemaphore
@@ -27,6 +29,8 @@ class AsyncClient(
         MultiLock,
         FasterMultiLock,
         RedLock,
+        Leader,
+        Locks,
     ],
 ):
     """One program's way to one server. Tasks, loops and threads may share it, and a forked child may use it.
@@ -44,6 +48,8 @@ class AsyncClient(
     _multi_lock = MultiLock
     _faster_multi_lock = FasterMultiLock
     _red_lock = RedLock
+    _leader = Leader
+    _locks = Locks
 
     async def ping(self) -> None:
         """Asks the server for a sign of life.

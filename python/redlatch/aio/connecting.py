@@ -51,7 +51,7 @@ def connect(
 
     - `watchdog` (30): the lease of holds without one of their own. The watchdog renews them every third of it.
     - `prefix` (none): text before the name of every lock.
-    - `client_name` (none): the name of the connections in Redis's `CLIENT LIST`.
+    - `client_name` (`redlatch@<host>:<process>:<client.id>`): the name of the connections in Redis's `CLIENT LIST`.
     - `response_timeout` (3): how long one call may stay unanswered.
     - `connect_timeout` (10): how long connecting may take.
     - `sync` (none): the replicas that must confirm a lock before an acquire returns, as `redlatch.Wait`, or their

@@ -86,13 +86,15 @@ class Lock(_redlatch.Object):
         owner: Owner,
         numbers: Sequence[int] = (),
         native: _redlatch.Client | None = None,
+        value: str | None = None,
     ) -> Self:
         native = native or client._native
         name = checked_text("the name of a lock", name)
         owner = checked_owner(owner)
         waiting = optional_seconds("wait", wait, FOR_EVER)
         lasting = optional_lease(lease, RENEWED)
-        lock = super().__new__(cls, native, (cls._kind, name), list(numbers))
+        what = (cls._kind, name) if value is None else (cls._kind, name, value)
+        lock = super().__new__(cls, native, what, list(numbers))
         lock._blocks = []
         lock._taken = []
         lock._client = client
