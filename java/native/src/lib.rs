@@ -276,7 +276,7 @@ pub extern "system" fn Java_io_redlatch_internal_Native_submit<'a>(
 
 /// Looks at a hold without asking the server; `hold` 0 is the owner's latest. A row that is done has the remaining ms
 /// for its number; one that is not done is about a hold that was released. Its ticket is the hold's number, its first
-/// item a fenced hold's token.
+/// item a fenced hold's token, and its second one 1 if another client has asked for its release.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_redlatch_internal_Native_look<'a>(
     mut env: EnvUnowned<'a>,
@@ -295,10 +295,10 @@ pub extern "system" fn Java_io_redlatch_internal_Native_look<'a>(
         let prepared = request::read(env, client, fields, &kind, &name, Vec::new(), Vec::new())?;
         let seen = match prepared {
             Ok((client, request)) => look(&client, &request),
-            Err(error) => Seen { hold, token: 0, outcome: Err(error) },
+            Err(error) => Seen { hold, token: 0, is_wanted: false, outcome: Err(error) },
         };
         rows::write(env, 0, seen.hold, &seen.outcome, &row_numbers, &row_texts)?;
-        row_numbers.set_region(env, rows::ITEMS, &[seen.token])
+        row_numbers.set_region(env, rows::ITEMS, &[seen.token, seen.is_wanted.into()])
     })
     .resolve::<ThrowRuntimeExAndDefault>()
 }
@@ -309,6 +309,8 @@ struct Seen {
     hold: jlong,
     /// The token of a fenced hold, else 0.
     token: jlong,
+    /// Another client has asked for its release.
+    is_wanted: bool,
     outcome: redlatch::Result<Answer>,
 }
 
@@ -324,7 +326,8 @@ fn look(client: &redlatch::Client, request: &Request) -> Seen {
         Look::Lost(loss) => Err(redlatch::Error::Lost(Box::new(loss))),
         Look::Gone => Ok(answer(false, 0)),
     };
-    Seen { hold: hold as jlong, token: client.token(hold).unwrap_or_default(), outcome }
+    let token = client.token(hold).unwrap_or_default();
+    Seen { hold: hold as jlong, token, is_wanted: client.is_wanted(hold), outcome }
 }
 
 /// Asks for a request to be given up; it still comes out of `drain`.

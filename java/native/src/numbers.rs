@@ -49,6 +49,7 @@ fn java_has_the_cores_number_of_every_operation() {
         ("LEASE", Op::Lease),
         ("KEYS", Op::Keys),
         ("GIVE_BACK", Op::GiveBack),
+        ("INVENTORY", Op::Inventory),
     ] {
         assert_eq!(constant(REQUEST, name), operation as i32, "{name}");
     }

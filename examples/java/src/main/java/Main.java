@@ -1,3 +1,5 @@
+import io.redlatch.Leader;
+import io.redlatch.Term;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
@@ -18,6 +20,7 @@ public final class Main {
             charge(client.getLock("orders:42"), "the first worker");
             other.join();
             chargeUnlessBusy(client.getLock("orders:42"));
+            lead(Leader.of(client, "billing", "api-3:80"));
             book(client.getMultiLock("show", Arrays.asList("A1", "A2")));
         } finally {
             client.shutdown();
@@ -39,6 +42,15 @@ public final class Main {
             System.out.println(worker + " charges under " + lock.getName());
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** Leads until the end of the block. Each term has a token greater than all before it; the other processes see the value. */
+    private static void lead(Leader billing) throws InterruptedException {
+        try (Term term = billing.lead()) {
+            term.onLost(loss -> System.out.println("another process may lead now: " + loss.getMessage()));
+            System.out.println(billing.current().get().value() + " leads " + billing.getName());
+            term.ensure();
         }
     }
 

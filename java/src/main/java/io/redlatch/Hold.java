@@ -60,6 +60,15 @@ public final class Hold {
         return known.token() == 0 ? OptionalLong.empty() : OptionalLong.of(known.token());
     }
 
+    /**
+     * Whether another client has asked for its release; then it is kind to come to an end soon. It is a request and no more: this stays held. On
+     * ZooKeeper Curator's {@code Revoker} asks so; clients of other systems cannot.
+     */
+    public boolean isWanted() {
+        Answer now = known.now();
+        return now.done() && now.item(1) != 0;
+    }
+
     /** For how long it may be relied on from now, unless it is renewed; zero once it has ended. */
     public Duration remaining() {
         Answer now = known.now();

@@ -57,7 +57,7 @@ public final class Lease implements AutoCloseable {
      */
     public static Optional<Lease> tryLock(RLock lock, Duration wait) throws InterruptedException {
         Runnable undo = undoing(lock);
-        return lock.tryLock(Math.max(0, saturated(wait)), RENEWED, TimeUnit.MILLISECONDS) ? taken(lock, undo) : Optional.empty();
+        return lock.tryLock(waiting(wait), RENEWED, TimeUnit.MILLISECONDS) ? taken(lock, undo) : Optional.empty();
     }
 
     /**
@@ -67,7 +67,7 @@ public final class Lease implements AutoCloseable {
      */
     public static Optional<Lease> tryLock(RLock lock, Duration wait, Duration lease) throws InterruptedException {
         Runnable undo = undoing(lock);
-        return lock.tryLock(Math.max(0, saturated(wait)), ms(lease), TimeUnit.MILLISECONDS) ? taken(lock, undo) : Optional.empty();
+        return lock.tryLock(waiting(wait), ms(lease), TimeUnit.MILLISECONDS) ? taken(lock, undo) : Optional.empty();
     }
 
     /** The hold: whether it is lost, its deadline, and news of its loss. */
@@ -104,6 +104,11 @@ public final class Lease implements AutoCloseable {
             undo.run();
             throw e;
         }
+    }
+
+    /** A wait in ms; zero for one that is over. */
+    static long waiting(Duration wait) {
+        return Math.max(0, saturated(wait));
     }
 
     private static long ms(Duration lease) {

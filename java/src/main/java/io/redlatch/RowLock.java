@@ -47,12 +47,14 @@ public final class RowLock {
      * in different orders may wait for each other: then the server ends one of them, and the driver throws error 1213.
      *
      * @throws IllegalStateException if the connection commits by itself, so that the lock would end at once
+     * @throws NullPointerException without a connection or a name
      * @throws IllegalArgumentException for a name that is longer than 255 bytes of UTF-8
      * @throws UnsupportedOperationException if the schema has no table {@code redlatch_rows}; the text has the statement that makes it
      * @throws SQLException every other error of the driver
      */
     public static void lock(Connection connection, String name) throws SQLException {
-        byte[] key = Objects.requireNonNull(name, "name").getBytes(StandardCharsets.UTF_8);
+        Objects.requireNonNull(connection, "the connection is null; give the one whose transaction is to have the lock");
+        byte[] key = Objects.requireNonNull(name, "the name of the row is null; give the name to lock").getBytes(StandardCharsets.UTF_8);
         if (key.length > LONGEST) {
             throw new IllegalArgumentException("a row's name may have " + LONGEST + " bytes, and `" + name.substring(0, 40) + "…` has " + key.length
                     + "; shorten it");

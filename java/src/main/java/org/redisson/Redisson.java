@@ -5,6 +5,8 @@ import io.redlatch.internal.ClassPath;
 import io.redlatch.internal.Core;
 import io.redlatch.internal.ExtendedOptions;
 import io.redlatch.internal.Log;
+import io.redlatch.internal.LeaderSource;
+import io.redlatch.internal.LocksSource;
 import io.redlatch.internal.OwnKinds;
 import java.time.Duration;
 import java.util.Collection;
@@ -196,6 +198,16 @@ public final class Redisson implements RedissonClient, ExtendedOptions, OwnKinds
     @Override
     public RFencedLock ownFencedLock(String kind, String name) {
         return new RedissonFencedLock(places.of(name), kind);
+    }
+
+    @Override
+    public LeaderSource leader(String name) {
+        return new RedissonLeader(places.of(name));
+    }
+
+    @Override
+    public LocksSource locks(String pattern) {
+        return new RedissonLocks(core, places.mapper(), pattern);
     }
 
     @Override

@@ -13,6 +13,12 @@ public interface OwnKinds {
     /** @param kind the core's name of a kind whose holds have tokens */
     RFencedLock ownFencedLock(String kind, String name);
 
+    /** @throws UnsupportedOperationException if the client's server has no leaders */
+    LeaderSource leader(String name);
+
+    /** The locks that are held, of all kinds. */
+    LocksSource locks(String pattern);
+
     /**
      * The client itself.
      *

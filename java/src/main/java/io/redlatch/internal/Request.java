@@ -24,6 +24,7 @@ public final class Request {
     public static final int LEASE = 18;
     static final int KEYS = 19;
     static final int GIVE_BACK = 20;
+    static final int INVENTORY = 21;
 
     private static final byte[] NO_NAME = {};
     private static final long[] NO_NUMBERS = {};
@@ -179,6 +180,15 @@ public final class Request {
         return new Request(KEYS, kind, name, 0, 0, 0, 0, 0, -1, NO_NUMBERS, Packed.write(all));
     }
 
+    /**
+     * Lists the locks that are held, a page at a time. The text of a page before asks for the next one, see {@link LocksSource}.
+     *
+     * @param pattern of the names, in UTF-8
+     */
+    public static Request inventory(byte[] pattern) {
+        return new Request(INVENTORY, "plain", pattern, 0, 0, 0, 0);
+    }
+
     /** Asks the server for a sign of life. */
     public static Request ping() {
         return new Request(PING, "plain", NO_NAME, 0, 0, 0, 0);
@@ -202,6 +212,11 @@ public final class Request {
     /** The same with further numbers; of a spinning acquire, the ms between two tries. */
     public Request with(long... numbers) {
         return new Request(op, kind, name, owner, wait, lease, hold, responseTimeout, retryFor, numbers, texts);
+    }
+
+    /** The same with a text: the value of a candidate, or what an observer has seen. */
+    public Request saying(byte[] text) {
+        return new Request(op, kind, name, owner, wait, lease, hold, responseTimeout, retryFor, numbers, Packed.write(new byte[][] {text}));
     }
 
     /** The same with a lease in ms; 0: none. */
