@@ -20,7 +20,7 @@ from keeper import OneZookeeper  # noqa: E402
 from topologies import topology  # noqa: E402
 
 # Of the whole workspace, as everywhere: another selection has other features, and cargo would build dependencies again.
-CARGO = ["cargo", "build", "--locked", "--quiet", "--workspace", "--profile", "ci", "--examples"]
+CARGO = ["cargo", "build", "--locked", "--quiet", "--workspace", "--profile", "ci", "--examples", "--bins"]
 #: Programs that need arguments: the second node finds the lock taken.
 NIGHTLY = ROOT / "target/ci/examples/nightly"
 ARGUMENTS = {
@@ -44,6 +44,7 @@ def commands() -> list[list[str]]:
             [str(ROOT / "target/ci/examples" / path.stem), *ARGUMENTS.get(path.stem, [])]
             for path in sorted(HERE.glob("rust/*.rs"))
         ),
+        *([str(path)] for path in sorted(HERE.glob("shell/*.sh"))),
         [*SERVICE, "--target-dir", "target/service"],
         [*GRADLE, "-Pprofile=ci", "publishToMavenLocal"],
         [*GRADLE, "-p", "examples/java", "run"],
@@ -58,7 +59,8 @@ def main() -> int:
         for command in commands():
             for other in others if command == MOVING else [""]:
                 print("$", *command, other, flush=True)
-                environment = {**os.environ, "REDLATCH_URL": servers.url, "NEW_URL": other}
+                path = f"{ROOT / 'target/ci'}{os.pathsep}{os.environ['PATH']}"
+                environment = {**os.environ, "PATH": path, "REDLATCH_URL": servers.url, "NEW_URL": other}
                 is_good = subprocess.run(command, cwd=ROOT, env=environment, timeout=300).returncode == 0
                 passed, failed = passed + is_good, failed + (not is_good)
     print(f"{passed} passed, {failed} failed")

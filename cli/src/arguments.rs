@@ -1,0 +1,318 @@
+//! The words of the command line.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use clap::{ArgGroup, Args, Parser, ValueEnum};
+
+use crate::ending::{Failure, NOT_ACQUIRED};
+use crate::reports::Style;
+use crate::times;
+
+/// The shortest lease. A shorter one would leave no time to end the command in.
+const SHORTEST: Duration = Duration::from_secs(1);
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Distributed locks from a shell: of Redis, Valkey, MySQL, MariaDB and ZooKeeper
+#[derive(Parser)]
+#[command(name = "redlatch", version)]
+pub struct Redlatch {
+    #[command(subcommand)]
+    pub subcommand: Subcommand,
+}
+
+#[derive(clap::Subcommand)]
+pub enum Subcommand {
+    Run(Box<Run>),
+    Elect(Box<Elect>),
+    Ls(Ls),
+    Who(Who),
+}
+
+/// Lists the locks that are held, of every client and of Redisson
+///
+/// Locks that are waited for are found at once. The rest takes a look at all keys, with a tenth of the server's time at most: a million
+/// keys take about half a minute. Redis does not know for how long a lock has been held. A question mark behind a kind says that the
+/// key may be something else.
+#[derive(Args)]
+pub struct Ls {
+    /// The server, as of `redlatch run`; only Redis
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub json: bool,
+    /// The names: `*` stands for any text, `?` for a character, `[ab]` for one of these
+    #[arg(value_name = "PATTERN", default_value = "*")]
+    pub pattern: String,
+}
+
+/// Tells who holds a lock, and who waits for it
+#[derive(Args)]
+#[command(after_help = "Exit codes: 0 held; 1 free; 69 server unreachable; 77 not allowed; 64 usage.")]
+pub struct Who {
+    /// The server, as of `redlatch run`; only Redis
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+    /// Print a JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// Print nothing: the exit code tells
+    #[arg(long, conflicts_with = "json")]
+    pub quiet: bool,
+    /// The name of the lock
+    #[arg(value_name = "NAME")]
+    pub name: String,
+}
+
+/// Takes a lock, runs a command, and releases the lock when the command has ended
+///
+/// The lock is renewed while the command runs. If it is lost, the command is ended: before another client can have the lock if the
+/// server stays silent. Everything behind NAME is the command's.
+#[derive(Args)]
+#[command(
+    override_usage = "redlatch run [OPTIONS] NAME COMMAND [ARGUMENT]...",
+    group = ArgGroup::new("kind"),
+    after_help = "Exit codes: that of the command, 128+n if signal n ended it; 75 not acquired; 76 lost; 69 server unreachable; \
+                  77 not allowed; 64 usage; 126, 127 the command cannot be run, is not found.\n\
+                  The command has REDLATCH_NAME, REDLATCH_OWNER and, where the lock has a fencing token, REDLATCH_TOKEN."
+)]
+pub struct Run {
+    /// Do not wait for the lock
+    #[arg(short = 'n', long, conflicts_with = "wait")]
+    pub no_wait: bool,
+    /// Wait at most this long: 10, 2.5, 500ms, 3m, 1h. By default the wait has no end
+    #[arg(short = 'w', long, value_name = "TIME", value_parser = times::read)]
+    pub wait: Option<Duration>,
+    /// Share the lock with others that say --shared; it excludes those that say --exclusive
+    #[arg(long, group = "kind")]
+    pub shared: bool,
+    /// Exclude those that say --shared or --exclusive
+    #[arg(long, group = "kind")]
+    pub exclusive: bool,
+    /// Let up to N commands run at once
+    #[arg(long, value_name = "N", group = "kind", value_parser = clap::value_parser!(u64).range(1..))]
+    pub permits: Option<u64>,
+    /// Serve waiters in the order in which they came
+    #[arg(long, group = "kind")]
+    pub fair: bool,
+    /// Keep the lock for at least this long, even if the command has ended before
+    #[arg(long, value_name = "TIME", value_parser = times::read)]
+    pub at_least: Option<Duration>,
+    /// The exit code if the lock was not acquired in time [default: 75]
+    #[arg(short = 'E', long, value_name = "CODE")]
+    pub conflict_exit_code: Option<u8>,
+    #[command(flatten)]
+    pub care: Care,
+}
+
+/// Runs a command in one process among all, and in the next one when that is gone
+///
+/// All processes that stand for the same name elect one leader, which runs its command. When the command ends, the process resigns and
+/// ends with it. When a process is no leader any more, its command is ended and the process stands again.
+#[derive(Args)]
+#[command(
+    override_usage = "redlatch elect [OPTIONS] NAME COMMAND [ARGUMENT]...",
+    after_help = "Exit codes: that of the command, 128+n if signal n ended it or the process while it stood; 76 a signal came when the \
+                  election was lost; 69 server unreachable at the start; 77 not allowed; 64 usage; 126, 127 the command cannot be run, \
+                  is not found.\n\
+                  The command has REDLATCH_NAME, REDLATCH_OWNER and REDLATCH_TOKEN, which grows from leader to leader."
+)]
+pub struct Elect {
+    /// The text by which others see the leader [default: <host>:<process>]
+    #[arg(long, value_name = "TEXT")]
+    pub value: Option<String>,
+    #[command(flatten)]
+    pub care: Care,
+}
+
+/// The care for a command: its server, its lock and its reports.
+#[derive(Args)]
+pub struct Care {
+    /// The server: redis://host:6379, mysql://user@host/schema, zookeeper://host1,host2, … [default: REDLATCH_URL, REDIS_URL, or
+    /// redis://localhost:6379]. Other users of this machine see the words of a command line: put a password into REDLATCH_URL
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+    /// The time for which the lock outlives a redlatch that has died [default: 30s]
+    #[arg(long, value_name = "TIME", value_parser = times::read)]
+    pub lease: Option<Duration>,
+    /// End the command when the lock is lost: ask it first, kill it at once, or leave it alone
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = OnLost::Term)]
+    pub on_lost: OnLost,
+    /// The time from TERM to KILL after a loss that the server reported [default: 5s]
+    #[arg(long, value_name = "TIME", value_parser = times::read)]
+    pub grace: Option<Duration>,
+    /// Report every event on standard error, one JSON object a line
+    #[arg(long)]
+    pub json: bool,
+    /// Report nothing: the exit code tells
+    #[arg(long, conflicts_with = "json")]
+    pub quiet: bool,
+    /// The name of the lock, the command and its arguments
+    #[arg(value_name = "NAME COMMAND", required = true, trailing_var_arg = true)]
+    pub words: Vec<OsString>,
+}
+
+/// The fate of the command when the lock is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OnLost {
+    /// KILL at once
+    Kill,
+    /// TERM, and KILL after the grace
+    Term,
+    /// Only with `redlatch run`: the command lives on; the exit code is 76 all the same
+    Keep,
+}
+
+/// The name of a lock, and the command to run under it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Task {
+    pub name: String,
+    pub program: OsString,
+    pub arguments: Vec<OsString>,
+}
+
+impl Run {
+    /// Refuses what makes no sense, and reads the name and the command.
+    pub fn check(&self) -> Result<Task, Failure> {
+        let task = self.care.check("run")?;
+        if self.conflict_exit_code.is_some() && !self.no_wait && self.wait.is_none() {
+            return Err(Failure::usage(
+                "-E is the exit code of a wait that has ended, and this wait has no end; add -n or -w, or leave -E out",
+            ));
+        }
+        Ok(task)
+    }
+
+    pub fn not_acquired(&self) -> u8 {
+        self.conflict_exit_code.unwrap_or(NOT_ACQUIRED)
+    }
+
+    /// The longest wait; `None`: without end.
+    pub fn wait(&self) -> Option<Duration> {
+        if self.no_wait { Some(Duration::ZERO) } else { self.wait }
+    }
+}
+
+impl Elect {
+    /// As [`Run::check`].
+    pub fn check(&self) -> Result<Task, Failure> {
+        let task = self.care.check("elect")?;
+        if self.care.on_lost == OnLost::Keep {
+            return Err(Failure::usage(
+                "--on-lost keep would let the commands of two leaders run; leave it out, or say --on-lost kill",
+            ));
+        }
+        Ok(task)
+    }
+}
+
+impl Care {
+    fn check(&self, subcommand: &str) -> Result<Task, Failure> {
+        if let Some(lease) = self.lease.filter(|lease| *lease < SHORTEST) {
+            return Err(Failure::usage(format!(
+                "--lease {} is too short to end a command in; give it 1s or more",
+                times::shown(lease)
+            )));
+        }
+        if self.grace.is_some() && self.on_lost != OnLost::Term {
+            return Err(Failure::usage(
+                "--grace is the time from TERM to KILL, and --on-lost kill and keep send no TERM; leave one of the two out",
+            ));
+        }
+        let mut words = self.words.iter().cloned();
+        let name = words.next().unwrap_or_default();
+        let name = name.into_string().map_err(|name| {
+            Failure::usage(format!("the name `{}` is not UTF-8; use a name that is", name.to_string_lossy()))
+        })?;
+        let mut words = words.peekable();
+        // `NAME -- COMMAND` is as good.
+        words.next_if(|word| word == "--");
+        let Some(program) = words.next() else {
+            return Err(Failure::usage(format!(
+                "there is no command to run under `{name}`; write: redlatch {subcommand} NAME COMMAND [ARGUMENT]..."
+            )));
+        };
+        Ok(Task { name, program, arguments: words.collect() })
+    }
+
+    pub fn grace(&self) -> Duration {
+        self.grace.unwrap_or(GRACE)
+    }
+
+    pub fn style(&self) -> Style {
+        Style::of(self.json, self.quiet)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(words: &[&str]) -> Result<Run, String> {
+        let words = ["redlatch", "run"].iter().chain(words);
+        match Redlatch::try_parse_from(words) {
+            Ok(Redlatch { subcommand: Subcommand::Run(run) }) => Ok(*run),
+            Ok(_) => panic!("another subcommand"),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn task(words: &[&str]) -> Task {
+        let run = parsed(words).unwrap_or_else(|why| panic!("{words:?}: {why}"));
+        run.check().unwrap_or_else(|failure| panic!("{words:?}: {}", failure.text))
+    }
+
+    #[test]
+    fn everything_behind_the_name_is_the_commands() {
+        let shell = task(&["-n", "n", "sh", "-c", "echo \"$1\"", "-n", "--wait", "--json", "--", "--help"]);
+        assert_eq!(shell.name, "n");
+        assert_eq!(shell.program, "sh");
+        assert_eq!(shell.arguments, ["-c", "echo \"$1\"", "-n", "--wait", "--json", "--", "--help"]);
+
+        let odd = task(&["n", "-n", "x"]);
+        assert_eq!((odd.program.to_str(), odd.arguments), (Some("-n"), vec!["x".into()]));
+    }
+
+    #[test]
+    fn two_dashes_are_allowed_before_the_name_and_behind_it() {
+        let plain = task(&["n", "true", "--"]);
+        assert_eq!(plain.arguments, ["--"]);
+        assert_eq!(task(&["--", "n", "true", "--"]), plain);
+        assert_eq!(task(&["n", "--", "true", "--"]), plain);
+    }
+
+    #[test]
+    fn an_option_that_does_not_exist_is_not_taken_for_the_name() {
+        let refused = parsed(&["--wat", "10s", "n", "true"]).err().expect("there is no such option");
+        assert!(refused.contains("--wat"), "{refused}");
+    }
+
+    #[test]
+    fn combinations_without_sense_are_refused_with_a_sentence() {
+        for (words, told) in [
+            (vec!["-n", "-w", "3", "n", "true"], "--wait"),
+            (vec!["--shared", "--fair", "n", "true"], "--fair"),
+            (vec!["--permits", "0", "n", "true"], "0"),
+            (vec!["--json", "--quiet", "n", "true"], "--quiet"),
+            (vec!["-E", "600", "-n", "n", "true"], "600"),
+            (vec!["-E", "-1", "-n", "n", "true"], "-1"),
+            (vec!["-w", "soon", "n", "true"], "write seconds"),
+            (vec!["-n"], "NAME"),
+        ] {
+            let refused = parsed(&words).err().unwrap_or_else(|| panic!("{words:?} passes"));
+            assert!(refused.contains(told), "{words:?}: {refused}");
+        }
+        for (words, told) in [
+            (vec!["--lease", "999ms", "n", "true"], "too short"),
+            (vec!["--grace", "1s", "--on-lost", "kill", "n", "true"], "--on-lost"),
+            (vec!["-E", "3", "n", "true"], "add -n or -w"),
+            (vec!["n"], "no command to run under `n`"),
+            (vec!["n", "--"], "no command to run under `n`"),
+        ] {
+            let refused = parsed(&words).expect("clap takes it").check().expect_err("it makes no sense");
+            assert_eq!(refused.code, 64, "{words:?}");
+            assert!(refused.text.contains(told), "{words:?}: {}", refused.text);
+        }
+    }
+}

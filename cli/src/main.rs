@@ -1,0 +1,52 @@
+//! The command `redlatch`: locks for shells, cron and operators.
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod attend;
+mod belief;
+mod bell;
+mod clock;
+mod command;
+mod elect;
+mod ending;
+mod keeper;
+mod list;
+mod lock;
+mod reports;
+mod run;
+mod signals;
+mod start;
+mod table;
+mod terminal;
+mod times;
+mod warden;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Redlatch, Subcommand};
+
+fn main() -> ExitCode {
+    // Processes that `redlatch run` starts from this program for itself.
+    let mut words = std::env::args_os().skip(1);
+    match words.next() {
+        Some(word) if word == warden::MARK => return warden::main(),
+        Some(word) if word == start::MARK => return start::main(words),
+        Some(word) if word == terminal::MARK => return terminal::main(words),
+        _ => {}
+    }
+    match Redlatch::try_parse() {
+        Ok(Redlatch { subcommand }) => match subcommand {
+            Subcommand::Run(arguments) => run::run(&arguments),
+            Subcommand::Elect(arguments) => elect::elect(&arguments),
+            Subcommand::Ls(arguments) => list::ls(&arguments),
+            Subcommand::Who(arguments) => list::who(&arguments),
+        },
+        Err(error) => {
+            let _ = error.print();
+            // The text of --help and --version is no error.
+            if error.use_stderr() { ExitCode::from(ending::USAGE) } else { ExitCode::SUCCESS }
+        }
+    }
+}

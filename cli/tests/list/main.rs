@@ -1,0 +1,137 @@
+//! `redlatch ls` and `redlatch who` on real servers, as an operator uses them.
+
+use std::process::{Command, Output, Stdio};
+
+use redlatch::Client;
+use redlatch_tests::{Mariadb, Options, Server, Terminal, eventually, secs};
+
+fn command(url: &str, words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_redlatch"));
+    command.args(words).env("REDLATCH_URL", url).env_remove("REDIS_URL").stdin(Stdio::null());
+    command
+}
+
+fn redlatch(url: &str, words: &[&str]) -> (i32, String, String) {
+    let Output { status, stdout, stderr } = command(url, words).output().expect("it starts");
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    (status.code().expect("it ends by itself"), text(stdout), text(stderr))
+}
+
+fn host() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/hostname").expect("Linux tells").trim().to_owned()
+}
+
+#[test]
+fn ls_shows_each_lock_with_its_holder_and_no_invented_age() {
+    let server = Server::start();
+    let client = Client::connect(&server.url()).expect("a good URL");
+    let held = client.lock("orders:42").blocking().acquire().expect("free");
+    let read = client.read_write_lock("orders:77").read();
+    let readers = [read.clone().blocking().acquire().expect("free"), read.blocking().acquire().expect("readers share")];
+    let other = client.lock("other").blocking().acquire().expect("free");
+    let (code, out, told) = redlatch(&server.url(), &["ls", "orders:*"]);
+    assert_eq!((code, told.as_str()), (0, ""), "{out}");
+    let lines: Vec<Vec<&str>> =
+        out.lines().map(|line| line.split("  ").filter(|cell| !cell.is_empty()).collect()).collect();
+    let process = format!("{}:{}", host(), std::process::id());
+    assert_eq!(
+        lines[0].iter().map(|cell| cell.trim()).collect::<Vec<_>>(),
+        ["NAME", "KIND", "HOLDER", "FOR", "ENDS", "WAIT"]
+    );
+    assert_eq!(
+        lines[1].iter().map(|cell| cell.trim()).take(4).collect::<Vec<_>>(),
+        ["orders:42", "plain", &process, "?"]
+    );
+    assert_eq!(
+        lines[2].iter().map(|cell| cell.trim()).take(4).collect::<Vec<_>>(),
+        ["orders:77", "read", "2 readers", "?"]
+    );
+    assert!(lines[3][0].starts_with("2 locks in ") && lines.len() == 4, "{out}");
+
+    let (code, out, told) = redlatch(&server.url(), &["ls", "--json", "orders:*"]);
+    assert_eq!((code, told.as_str()), (0, ""));
+    let mut objects: Vec<serde_json::Value> =
+        out.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|why| panic!("{line}: {why}"))).collect();
+    objects.sort_by_key(|object| object["name"].to_string());
+    assert_eq!(objects.len(), 2, "{out}");
+    assert_eq!((&objects[0]["name"], &objects[0]["kind"]), (&"orders:42".into(), &"plain".into()));
+    assert!(objects[0]["held_ms"].is_null() && objects[0]["ends_ms"].as_u64().is_some_and(|ms| ms <= 30_000), "{out}");
+    let holder = &objects[0]["holders"][0];
+    assert_eq!(holder["client"], client.id());
+    assert_eq!((&holder["host"], &holder["process"]), (&host().into(), &std::process::id().into()));
+
+    readers.into_iter().for_each(|guard| guard.release().expect("held"));
+    held.release().expect("held");
+    other.release().expect("held");
+    let (code, out, _) = redlatch(&server.url(), &["ls", "orders:*"]);
+    assert!(code == 0 && out.starts_with("no lock is held whose name matches `orders:*`"), "{out}");
+}
+
+#[test]
+fn ls_fits_the_terminal() {
+    let server = Server::start();
+    let client = Client::connect(&server.url()).expect("a good URL");
+    let name = "orders:".repeat(20);
+    let held = client.lock(&name).blocking().acquire().expect("free");
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", "stty cols 80; exec \"$0\" ls", env!("CARGO_BIN_EXE_redlatch")])
+        .env("REDLATCH_URL", server.url());
+    let terminal = Terminal::start(&shell);
+    terminal.sees("orders:orders:");
+    terminal.sees("…");
+    terminal.sees("1 lock in ");
+    let (_, out, _) = redlatch(&server.url(), &["ls"]);
+    assert!(out.contains(&name), "a pipe has the whole name: {out}");
+    held.release().expect("held");
+}
+
+#[test]
+fn who_names_the_holder_and_the_waiters_and_its_code_tells_whether_the_lock_is_free() {
+    let server = Server::start();
+    let client = Client::connect(&server.url()).expect("a good URL");
+    let waiter = Client::connect(&server.url()).expect("a good URL");
+    let (code, out, _) = redlatch(&server.url(), &["who", "a*"]);
+    assert_eq!((code, out.as_str()), (1, "`a*` is free\n"));
+    let held = client.fair_lock("a*").owner(7).blocking().acquire().expect("free");
+    let other = client.lock("ab").blocking().acquire().expect("free");
+    std::thread::scope(|scope| {
+        let lock = waiter.fair_lock("a*").wait(secs(30)).blocking();
+        scope.spawn(move || lock.acquire().expect("released").release().expect("held"));
+        eventually("a waiter", || server.view().exists("redisson_lock_queue:{a*}").then_some(()));
+        let (code, out, told) = redlatch(&server.url(), &["who", "a*"]);
+        assert_eq!((code, told.as_str()), (0, ""));
+        let process = format!("{}:{}", host(), std::process::id());
+        assert!(out.contains("`a*` is held, kind fair"), "{out}");
+        assert!(out.contains(&format!("held by  {process} (client {}, owner 7), once", client.id())), "{out}");
+        assert!(out.contains("for      an unknown time"), "{out}");
+        assert!(out.contains("waits    1 owner, in this order"), "{out}");
+        assert!(out.contains(&format!("1  {process} (client {}", waiter.id())), "{out}");
+        held.release().expect("held");
+    });
+    let (code, out, _) = redlatch(&server.url(), &["who", "ab"]);
+    assert!(
+        code == 0 && out.starts_with("`ab` is held, kind plain, spin, non-reentrant, or fair without waiters\n"),
+        "{out}"
+    );
+    other.release().expect("held");
+    assert_eq!(redlatch(&server.url(), &["who", "--quiet", "a*"]), (1, String::new(), String::new()));
+}
+
+#[test]
+fn a_server_that_cannot_tell_ends_with_a_sentence_and_a_code_and_no_password() {
+    const SECRET: &str = "hunter2-is-the-word";
+    let server = Server::with(Options { password: Some("another".into()), ..Options::default() });
+    for (url, code) in [
+        (format!("redis://:{SECRET}@127.0.0.1:{}", server.port()), 77),
+        (format!("redis://:{SECRET}@127.0.0.1:1"), 69),
+        (format!("nonsense://:{SECRET}@127.0.0.1:1"), 64),
+        (Mariadb::shared().url(), 64),
+    ] {
+        for words in [&["ls"][..], &["who", "n"], &["ls", "--json"], &["who", "--json", "n"]] {
+            let (ended, out, told) = redlatch(&url, words);
+            assert_eq!((ended, out.as_str()), (code, ""), "{words:?}: {told}");
+            assert!(!told.is_empty() && !told.contains(SECRET), "{told}");
+        }
+    }
+}
