@@ -156,9 +156,13 @@ class Zookeeper(Engine):
 
     def _word(self) -> list[bytes]:
         """The lines about the server, which it tells on a connection of their own."""
-        with socket.create_connection(("127.0.0.1", self.port), 5) as asking, asking.makefile("rb") as answer:
+        with socket.create_connection(("127.0.0.1", self.port), 1) as asking, asking.makefile("rb") as answer:
             asking.sendall(b"srvr")
-            lines = answer.readlines()
+            try:
+                lines = answer.readlines()
+            except TimeoutError:
+                # A question that came before the server was ready has no answer.
+                return []
         return lines if any(line.startswith(b"Received:") for line in lines) else []
 
 

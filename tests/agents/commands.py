@@ -84,6 +84,25 @@ def renewed(client, command, wait):
     return semaphore.try_acquire(wait=None if command["do"] == "lock" else wait or 0, renew=True), keep
 
 
+# The terms in which this agent leads, by name and owner.
+TERMS = {}
+
+
+def leading(client, command, wait):
+    """Leads for an owner, or resigns; with the function that makes the answer of it."""
+    owner = command["name"], command["owner"]
+    if command["do"] == "unlock":
+        return TERMS.pop(owner).release(), done
+
+    def keep(term):
+        if term is not None:
+            TERMS[owner] = term
+        return term is not None
+
+    leader = client.leader(command["name"], value="python")
+    return leader.try_lead(wait=None if command["do"] == "lock" else wait or 0), keep
+
+
 COMMANDS = {
     "lock": (lambda lock, wait: lock.lock(wait=None), bool),
     "try_lock": (lambda lock, wait: lock.try_lock(wait=wait or 0), bool),
@@ -117,5 +136,7 @@ def begun(client, command):
         return call(client.get_permit_expirable_semaphore(name), command, times), then
     if kind == "permit":
         return renewed(client, command, times["wait"])
+    if kind == "leader":
+        return leading(client, command, times["wait"])
     call, then = COMMANDS[what]
     return call(lock(client, command, times["lease"]), times["wait"]), then

@@ -17,6 +17,8 @@ KINDS = {
     "plain": lambda client, path, command: client.Lock(path, "kazoo", extra_lock_patterns=EXTRA),
     "read": lambda client, path, command: client.ReadLock(path, "kazoo", extra_lock_patterns=EXTRA),
     "write": lambda client, path, command: client.WriteLock(path, "kazoo", extra_lock_patterns=EXTRA),
+    # An election is a lock, which its candidates take for as long as their work lasts.
+    "leader": lambda client, path, command: client.Election(path, "kazoo").lock,
     "permit": lambda client, path, command: client.Semaphore(path, "kazoo", max_leases=command["permits"]),
 }
 EXTRA = CURATOR if "--beside-curator" in sys.argv else []

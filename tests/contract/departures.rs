@@ -95,3 +95,26 @@ fn a_try_behind_a_release_that_hangs_ends_in_its_own_time() {
     other.release().expect("held");
     eventually(|| server.view().keys("*").is_empty());
 }
+
+/// Each begins while others are on their way back, and is cancelled before it has begun to wait for them.
+#[test]
+fn a_cancelled_try_does_not_wait_for_itself() {
+    let server = Server::start();
+    for kind in ["plain", "fenced", "fair", "non_reentrant"] {
+        let client =
+            Client::connect(&format!("{}?retry_for=60&response_timeout=60", server.url())).expect("a good URL");
+        let (done, answered) = std::sync::mpsc::channel();
+        for owner in 1..=300 {
+            let ticket = client.ticket();
+            let request = Request { wait: Some(ms(0)), ..Request::new(Op::Acquire, kind, kind, owner) };
+            let done = done.clone();
+            client.submit(ticket, request, move |answer| drop(done.send(answer)));
+            client.cancel(ticket);
+        }
+        for _ in 0..300 {
+            drop(answered.recv_timeout(secs(20)).expect("no try waits for what it does itself"));
+        }
+        client.close_blocking(Holds::Release);
+        eventually(|| !server.view().exists(kind));
+    }
+}

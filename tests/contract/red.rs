@@ -75,11 +75,22 @@ fn without_a_majority_nothing_is_taken_and_nothing_is_left() {
 
 #[test]
 fn a_server_that_has_forgotten_its_vote_is_asked_for_it_again() {
-    let (servers, lock) = three("?watchdog=0.9");
+    // A machine that stands still for most of a shorter time would lose the whole lock.
+    let (servers, lock) = three("?watchdog=3");
     let guard = lock.lock("n").blocking().acquire().expect("free");
     servers.iter().for_each(|server| eventually(|| server.view().exists("n")));
     servers[0].view().command::<()>(&["FLUSHALL"]);
-    eventually(|| servers[0].view().exists("n"));
+    let mut view = servers[0].view();
+    eventually(|| {
+        guard.ensure().expect("two of three");
+        view.exists("n")
+    });
+    // The client knows of its vote by the time at which it renews it.
+    let mut before = view.pttl("n");
+    eventually(|| {
+        let now = view.pttl("n");
+        now > std::mem::replace(&mut before, now)
+    });
     // With that server back, another one may go.
     servers[1].view().command::<()>(&["FLUSHALL"]);
     guard.ensure().expect("two of three");

@@ -6,10 +6,13 @@ use redlatch_tests::{all_at_once, kinds};
 pub use row::Row;
 
 mod barging;
+mod crossings;
 mod exclusion;
 mod fairness;
 mod given_up;
 mod leases;
+mod mingled;
+mod outlasting;
 mod row;
 mod turns;
 mod twins;

@@ -9,6 +9,7 @@ mod cluster;
 mod confirmed;
 mod credentials;
 mod half_moved;
+mod inventory;
 mod keys;
 mod moves;
 mod nat;

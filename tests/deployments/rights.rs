@@ -102,6 +102,46 @@ fn the_rights_of_the_guide_are_enough_on_one_server_and_all_of_them_are_used() {
 }
 
 #[test]
+fn a_user_with_the_rights_of_the_guide_lists_locks_and_uses_all_of_these_rights() {
+    let server = Server::start();
+    set(&server, &["always", "told of losses at once, and listed by name", "that lists locks"]);
+    let client = as_user(&server, "");
+    let held = client.lock("n").blocking().acquire().expect("free");
+    let permits = client.permit_semaphore("n:permits");
+    assert!(permits.try_set_permits(1).blocking().expect("answered"));
+    let permit = permits.acquire().blocking().expect("available");
+    server.view().command::<()>(&["SET", "n:text", "x"]);
+    let mut names = Vec::new();
+    for pattern in ["n*", "n:text"] {
+        let mut locks = client.locks(pattern);
+        while let Some(lock) = locks.next_blocking().expect("the rights are enough") {
+            assert!(lock.waiting == Some(0), "{lock:?}");
+            assert_eq!(lock.kind == "plain", lock.holders.first().is_some_and(|holder| holder.process.is_some()));
+            names.push(lock.name);
+        }
+    }
+    names.sort();
+    assert_eq!(names, ["n", "n:permits", "n:text"]);
+    let used = server.view().calls();
+    for right in words("locks", "that lists locks").into_iter().filter_map(|word| word.strip_prefix('+')) {
+        assert!(used.contains_key(right), "{right} is of no use: {used:?}");
+    }
+    permit.release_blocking().expect("it is out");
+    held.release().expect("held");
+    let thread = client.lock("n").owner(7).blocking().acquire().expect("free");
+    let shown = |client: &Client| client.locks("n").next_blocking().expect("answered").expect("held").holders.remove(0);
+    assert!(shown(&client).process.is_some());
+    server.view().command::<()>(&["ACL", "SETUSER", "locks", "-client|list"]);
+    let holder = shown(&as_user(&server, ""));
+    assert!(holder.process.is_none() && !holder.may_be_redisson, "the server lists no connection: {holder:?}");
+    thread.release().expect("held");
+    let poor = Server::start();
+    set(&poor, &["always"]);
+    let refused = as_user(&poor, "").locks("n*").next_blocking().expect_err("the right to scan is missing");
+    assert!(matches!(&refused, Error::Refused { code, message, .. } if code == "NOPERM" && message.contains("scan")));
+}
+
+#[test]
 fn rights_for_one_prefix_are_enough_for_its_names() {
     let server = Server::start();
     let mut rights = words("locks", "always");

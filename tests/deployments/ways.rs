@@ -152,6 +152,17 @@ fn a_server_that_shares_its_port_is_asked_for_by_name() {
 }
 
 #[test]
+fn a_connection_without_a_name_of_its_own_tells_its_machine_process_and_client() {
+    let server = Server::start();
+    let client = client(&server.direct_url());
+    client.lock("n").blocking().acquire().expect("free").release().expect("held");
+    let list: String = server.view().command(&["CLIENT", "LIST"]);
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").expect("Linux tells");
+    let name = format!(" name=redlatch@{}:{}:{} ", host.trim(), std::process::id(), client.id());
+    assert!(list.contains(&name), "{name} is not in {list}");
+}
+
+#[test]
 fn a_server_that_lists_its_clients_has_their_names_and_their_library() {
     for (server, says_library) in [(Server::start(), false), (newest(&[]), true)] {
         let named = client(&format!("{}?client_name=till-7", server.direct_url()));

@@ -111,7 +111,7 @@ fn each_kind_that_the_system_does_not_have_is_told_with_those_that_it_has() {
         }
         ours.run_blocking(Request::new(Op::Release, kind, "kinds", 1)).expect("held");
     }
-    for op in [Op::Keys, Op::Expiry, Op::Deletion, Op::TrySet, Op::Drain, Op::LiveFor] {
+    for op in [Op::Keys, Op::Inventory, Op::Expiry, Op::Deletion, Op::TrySet, Op::Drain, Op::LiveFor] {
         let error = ours.run_blocking(Request::new(op, "plain", "kinds", 1)).expect_err("there is none");
         assert!(matches!(error, Error::Unsupported(_)), "{error}");
     }
@@ -160,4 +160,19 @@ fn a_server_without_room_for_one_more_session_is_told_and_waited_for() {
     drop(others);
     let late = Client::connect(&user).expect("a good URL");
     late.lock("n").wait(secs(5)).blocking().acquire().expect("there is room").release().expect("held");
+}
+
+#[test]
+fn an_error_names_a_lock_as_the_program_does() {
+    let server = Mariadb::start();
+    let ours = client(&server, "prefix=app:&retry_for=0&response_timeout=1");
+    let mut sql = server.sql();
+    let tried = || ours.fenced_lock("n").blocking().try_acquire().expect_err("there is no token").to_string();
+    sql.ask("LOCK TABLES app.redlatch_fence WRITE");
+    let text = tried();
+    assert!(text.contains("fencing token of `n`"), "{text}");
+    sql.ask("UNLOCK TABLES");
+    sql.ask("DROP TABLE app.redlatch_fence");
+    let text = tried();
+    assert!(text.contains("`n` gets no fencing token"), "{text}");
 }

@@ -66,7 +66,7 @@ const KAZOO: Program = Program {
     name: "kazoo",
     launcher: launcher!("kazoo"),
     options: "",
-    kinds: &["plain", "read", "write", "permit"],
+    kinds: &["plain", "read", "write", "permit", "leader"],
     names: Format::Kazoo,
     sees: &[Format::Kazoo],
 };
@@ -85,7 +85,7 @@ const RUST: Program = Program {
     name: "rust",
     launcher: env!("CARGO_BIN_EXE_redlatch-agent"),
     options: "?node_format=curator&watchdog=3",
-    kinds: &["plain", "fair", "read", "write", "permit"],
+    kinds: &["plain", "fair", "read", "write", "permit", "leader"],
     names: Format::Curator,
     sees: &[Format::Kazoo, Format::Curator],
 };
@@ -96,13 +96,13 @@ const ASYNCIO: Program = Program { name: "asyncio", launcher: launcher!("asyncio
 
 /// Redisson's interface has no permit that ends with its owner's session.
 const JAVA: Program =
-    Program { name: "java", launcher: launcher!("java"), kinds: &["plain", "fair", "read", "write"], ..RUST };
+    Program { name: "java", launcher: launcher!("java"), kinds: &["plain", "fair", "read", "write", "leader"], ..RUST };
 
 /// Our permits are Curator's in this format too: kazoo's have no order.
 const RUST_AS_KAZOO: Program = Program {
     name: "rust-as-kazoo",
     options: "?node_format=kazoo&watchdog=3",
-    kinds: &["plain", "fair", "read", "write"],
+    kinds: &["plain", "fair", "read", "write", "leader"],
     names: Format::Kazoo,
     ..RUST
 };

@@ -45,3 +45,20 @@ fn a_forced_release_at_zookeeper_that_is_repeated_spares_the_next_owner() {
     let [one, next] = [(); 2].map(|()| crate::zookeeper::client(&server, ""));
     is_repeated_without_the_next_owner(&proxy, "/n/_c_", &forcing, [&one, &next]);
 }
+
+/// The client ends a wait in the server's queue by the end of the statement. One that comes late hits the next statement.
+#[test]
+fn the_end_of_a_statement_that_comes_late_is_no_answer_to_the_next_call() {
+    let server = Mariadb::start();
+    let proxy = Proxy::to(server.port());
+    let ours = Client::connect(&format!("{}?retry_for=0", server.url_at(proxy.port()))).expect("a good URL");
+    ours.lock("n").blocking().acquire().expect("free").release().expect("held");
+    let hits = |text: &str| proxy.answer_to(text, b"\x0c\0\0\x01\xff\x25\x05#70100hit");
+    hits("GET_LOCK");
+    let guard = ours.lock("n").blocking().try_acquire().expect("answered").expect("it is free");
+    hits("IS_USED_LOCK");
+    assert!(!ours.lock("m").blocking().is_locked().expect("answered"));
+    hits("IS_USED_LOCK");
+    assert!(!ours.lock("m").blocking().force_release().expect("answered"));
+    guard.release().expect("held");
+}

@@ -4,7 +4,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use redlatch::ffi::{Answer, Border, Op, Request};
-use redlatch::{Client, Error};
+use redlatch::{Client, Error, Holds};
 use redlatch_tests::{Mariadb, PATIENCE};
 
 mod bad_input;
@@ -14,9 +14,13 @@ mod cancelling;
 mod crossings;
 mod faults;
 mod forcing;
+mod ghosts;
 mod groups;
 mod handing_on;
 mod interop;
+mod leaders;
+mod relay;
+mod silences;
 mod table;
 mod timers;
 mod waiters;
@@ -25,6 +29,24 @@ mod zookeeper;
 /// A client of the server, with these options.
 fn client(server: &Mariadb, options: &str) -> Client {
     Client::connect(&format!("{}?{options}", server.url())).expect("a good URL")
+}
+
+/// The value and the token of the present leader.
+fn leader(client: &Client, name: &str) -> Option<(String, Option<i64>)> {
+    let leader = client.leader(name).current().blocking().expect("answered");
+    leader.map(|leader| (leader.value, leader.token))
+}
+
+/// The end of a client ends its observers.
+fn ends_its_observers(client: &Client) {
+    let mut observer = client.leader("observed").observe();
+    observer.next_blocking().expect("answered");
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| observer.next_blocking().map(drop));
+        std::thread::yield_now();
+        client.close_blocking(Holds::Release);
+        assert!(matches!(waits.join().expect("no panic"), Err(Error::Closed { .. })));
+    });
 }
 
 /// Begins to wait.

@@ -34,8 +34,10 @@ fn awaited<T>(future: impl Future<Output = T>) -> (T, PathBuf) {
     let mut future = pin!(future);
     loop {
         if let Poll::Ready(result) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            let by = woken.by.lock().expect("no test panics while it holds this").take();
-            return (result, by.expect("it has waited"));
+            // The result is there a little before its thread wakes this one.
+            let by = || woken.by.lock().expect("no test panics while it holds this").clone();
+            eventually(|| by().is_some());
+            return (result, by().expect("it has waited"));
         }
         park();
     }
@@ -90,7 +92,8 @@ fn a_statement_has_its_whole_time_however_long_ago_the_one_before_was_sent() {
         let guard = tries.join().expect("no panic").expect("an answer in time").expect("free");
         guard.release().expect("held");
     });
-    assert_eq!(session(), first, "the connection was given up too early");
+    // A second connection may have been tried beside it.
+    assert!(session().split(',').any(|id| id == first), "the connection was given up too early");
 
     server.pause();
     let tried = ours.lock("n").blocking().try_acquire();

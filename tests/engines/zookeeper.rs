@@ -4,15 +4,18 @@ use redlatch::Client;
 use redlatch_tests::{Nodes, Zookeeper};
 
 mod bad_input;
+mod begins_and_ends;
 mod cancelling;
 mod ensembles;
 mod faults;
 mod interop;
+mod leader;
 mod order;
 mod permits;
 mod read_write;
 mod reconnects;
 mod secured;
+mod short_waits;
 
 /// A client of the server, with these options.
 pub fn client(server: &Zookeeper, options: &str) -> Client {

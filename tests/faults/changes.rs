@@ -4,7 +4,7 @@
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 
-use redlatch::ffi::kinds::Traits;
+use redlatch::ffi::kinds::{ALL, KindRow, LEADERS, Traits};
 use redlatch::ffi::{Answer, Border, Op, Request};
 
 use super::*;
@@ -31,6 +31,11 @@ pub struct Stage {
 
 /// The answer to an acquire that is still waiting.
 pub type Waiting = Receiver<redlatch::Result<Answer>>;
+
+/// Every kind with a change, that of leaders too.
+pub fn kinds() -> impl Iterator<Item = &'static KindRow> {
+    ALL.iter().chain(LEADERS.iter().filter(|row| row.traits.held))
+}
 
 /// Every change of a kind.
 pub fn of(kind: &Traits) -> impl Iterator<Item = &'static Change> {

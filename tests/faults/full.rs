@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use redlatch::ffi::Border;
-use redlatch::ffi::kinds::{ALL, KindRow, Traits};
+use redlatch::ffi::kinds::{KindRow, Traits};
 
 use super::*;
 use crate::changes::{self, Change, Stage};
@@ -29,7 +29,7 @@ fn is_taken(kind: &'static Traits, server: &Arc<Server>, change: &Change) {
 
 #[test]
 fn a_full_server_takes_every_change_of_every_kind_that_gives_back() {
-    all_at_once(ALL.iter().map(|KindRow { traits: kind, .. }| {
+    all_at_once(changes::kinds().map(|KindRow { traits: kind, .. }| {
         let job = || {
             let server = Arc::new(Server::start());
             let freeing: Vec<_> = changes::of(kind).filter(|change| change.frees).collect();
@@ -42,7 +42,7 @@ fn a_full_server_takes_every_change_of_every_kind_that_gives_back() {
 
 #[test]
 fn a_full_server_lets_a_lock_of_any_kind_be_passed_on() {
-    let passing = ALL.iter().filter(|KindRow { traits: kind, .. }| kind.queue.passes());
+    let passing = changes::kinds().filter(|KindRow { traits: kind, .. }| kind.queue.passes());
     all_at_once(passing.map(|KindRow { traits: kind, .. }| {
         let job = || {
             let server = Arc::new(Server::start());

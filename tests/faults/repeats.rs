@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use redlatch::ffi::kinds::{ALL, KindRow, Traits};
+use redlatch::ffi::kinds::{KindRow, Traits};
 
 use super::*;
 use crate::changes::{self, Change, Stage};
@@ -34,7 +34,7 @@ fn is_told(kind: &'static Traits, server: &Arc<Server>, change: &Change, loses: 
 #[test]
 fn a_caller_whose_reply_is_lost_gets_the_first_copys_answer_for_any_change() {
     all_at_once(
-        ALL.iter()
+        changes::kinds()
             .flat_map(|KindRow { traits: kind, .. }| changes::of(kind).map(move |change| (kind, change)))
             .filter_map(|(kind, change)| {
                 let job = move || {

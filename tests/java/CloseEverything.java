@@ -23,6 +23,10 @@ public final class CloseEverything {
         RedissonClient first = Redisson.create(config);
         first.getLock("close").isLockedAsync().get();
         first.shutdown();
+        // The thread closes its descriptors, and then ends.
+        for (long end = System.nanoTime() + PATIENCE_NANOS; Vitals.nativeThreads("redlatch-io") > 0 && System.nanoTime() < end;) {
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+        }
         long before = Vitals.openSockets(); // with what the library opens once
         for (int i = 0; i < 3; i++) {
             RedissonClient client = Redisson.create(config);

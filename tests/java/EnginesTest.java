@@ -10,16 +10,21 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.redlatch.Hold;
 import io.redlatch.Holds;
+import io.redlatch.Leader;
 import io.redlatch.LockLostException;
 import io.redlatch.LostReason;
+import io.redlatch.Observer;
 import io.redlatch.Redlatch;
+import io.redlatch.Term;
 import io.redlatch.TokenLock;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
@@ -178,6 +183,32 @@ class EnginesTest extends MariadbTest {
         assertTrue(said.contains("CREATE TABLE redlatch_fence"), said);
         Wait.until("nothing is held", () -> sql.holder(name) == null);
         bare.shutdown();
+    }
+
+    @Test
+    void a_leader_has_the_lock_of_its_name_and_a_row_that_tells_of_its_term() throws Exception {
+        Leader ours = Leader.of(client, name, "api-1:80");
+        Leader others = Leader.of(another(""), name, "api-2:80");
+        Observer observer = others.observe();
+        assertEquals(Optional.empty(), observer.next());
+        long first;
+        try (Term term = ours.lead()) {
+            first = term.token();
+            assertEquals("api-1:80", others.current().get().value());
+            assertEquals(first, observer.next().get().token().getAsLong());
+            assertFalse(client.getLock(name).tryLock());
+            assertEquals(Optional.empty(), others.tryLead(Duration.ofMillis(50)));
+        }
+        assertEquals(Optional.empty(), observer.next());
+        Term term = others.lead();
+        assertTrue(term.token() > first);
+        assertEquals("api-2:80", ours.current().get().value());
+        CompletableFuture<LostReason> told = new CompletableFuture<>();
+        term.onLost(loss -> told.complete(loss.reason()));
+        sql.ask("KILL " + sql.holder(name));
+        assertEquals(LostReason.SESSION_ENDED, told.get(20, SECONDS));
+        assertThrows(LockLostException.class, term::close);
+        Wait.until("no candidate leads", () -> ours.current().isEmpty());
     }
 
     @Test

@@ -2,8 +2,8 @@ import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
-import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -99,7 +99,8 @@ class EnginesTogetherTest extends MariadbTest {
             red.unlock();
             second.stop();
             assertTrue(red.tryLock(20, SECONDS));
-            assertNotNull(sql.holder(name));
+            String holder = sql.holder(name);
+            assertNotNull(holder);
             assertEquals(1L, redis.call("EXISTS", name));
             Worker<Boolean> other = Worker.start(() -> {
                 RLock theirs = cache.getRedLock(another("").getLock(name), cache.getLock(name), failing.getLock(name));
@@ -107,7 +108,9 @@ class EnginesTogetherTest extends MariadbTest {
             });
             assertFalse(other.get());
             red.unlock();
-            assertNull(sql.holder(name));
+            assertNotEquals(holder, sql.holder(name));
+            // On a busy machine a call of the other client that was late may take the lock for a moment yet.
+            Wait.until("no client has the lock of MariaDB", () -> sql.holder(name) == null);
             failing.shutdown();
             assertTrue(red.tryLock(20, SECONDS), "the lock of a client that was shut down is one that is missing");
             red.unlock();

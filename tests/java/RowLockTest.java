@@ -102,6 +102,9 @@ class RowLockTest {
         RowLock.lock(connection, "é".repeat(127));
         String told = assertThrows(IllegalArgumentException.class, () -> RowLock.lock(connection, "é".repeat(128))).getMessage();
         assertFalse(told.contains("é".repeat(41)), told);
-        assertThrows(NullPointerException.class, () -> RowLock.lock(connection, null));
+        told = assertThrows(NullPointerException.class, () -> RowLock.lock(connection, null)).getMessage();
+        assertTrue(told.contains("the name of the row is null; give"), told);
+        told = assertThrows(NullPointerException.class, () -> RowLock.lock(null, "n")).getMessage();
+        assertTrue(told.contains("the connection is null; give"), told);
     }
 }

@@ -17,7 +17,9 @@ final class TestMariadb implements AutoCloseable {
     private static final List<String> INIT = List.of("CREATE USER IF NOT EXISTS 'app'@'%' IDENTIFIED BY 'secret';",
             "CREATE USER IF NOT EXISTS 'another'@'%' IDENTIFIED BY 'secret';", "GRANT ALL ON *.* TO 'app'@'%';", "GRANT ALL ON *.* TO 'another'@'%';",
             "CREATE SCHEMA IF NOT EXISTS app;", "CREATE SCHEMA IF NOT EXISTS bare;",
-            "CREATE TABLE IF NOT EXISTS app.redlatch_fence (name VARBINARY(255) PRIMARY KEY, token BIGINT NOT NULL) ENGINE=InnoDB;");
+            "CREATE TABLE IF NOT EXISTS app.redlatch_fence (name VARBINARY(255) PRIMARY KEY, token BIGINT NOT NULL) ENGINE=InnoDB;",
+            "CREATE TABLE IF NOT EXISTS app.redlatch_leader (name VARBINARY(255) PRIMARY KEY, token BIGINT NOT NULL, holder VARBINARY(255) NOT NULL, "
+                    + "value MEDIUMBLOB NOT NULL) ENGINE=InnoDB;");
     private static TestMariadb shared;
 
     private final List<String> options;

@@ -29,6 +29,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.framework.recipes.locks.Lease;
+import org.apache.curator.framework.recipes.locks.Revoker;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.redisson.RedissonFairLock;
@@ -309,6 +310,23 @@ class ZookeeperLocksTest extends ZookeeperTest {
         assertThrows(IllegalMonitorStateException.class, lock::unlock);
         Holds.of(stays).ensure();
         stays.unlock();
+    }
+
+    @Test
+    void a_request_of_curator_to_let_go_is_told_and_the_hold_stays() throws Exception {
+        RLock lock = client.getLock(name);
+        RLock other = client.getLock(newName());
+        lock.lock();
+        other.lock();
+        Hold hold = Holds.of(lock);
+        assertFalse(hold.isWanted());
+        Revoker.attemptRevoke(curator, "/" + name + "/" + queue().get(0));
+        Wait.until("the request is told", hold::isWanted);
+        assertFalse(Holds.of(other).isWanted());
+        hold.ensure();
+        lock.unlock();
+        assertFalse(hold.isWanted());
+        other.unlock();
     }
 
     @Test

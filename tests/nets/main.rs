@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::thread;
 use std::time::Instant;
 
-use redlatch::ffi::kinds::{ALL, KindRow};
+use redlatch::ffi::kinds::{ALL, LEADERS, Traits};
 use redlatch_tests::{cells, deadline, eventually, secs};
 
 use cell::Cell;
@@ -34,10 +34,15 @@ const AT_ONCE: usize = 16;
 /// With so few cells the test shows the answers of all, good or bad.
 const SHOWN: usize = 40;
 
+/// Every kind that a client can hold.
+fn kinds() -> impl Iterator<Item = &'static Traits> {
+    ALL.iter().chain(LEADERS).map(|row| &row.traits).filter(|traits| traits.name != "leader_watch")
+}
+
 /// Every cell there is.
 fn all<'a>(troubles: &'a BTreeMap<&'static str, Vec<Trouble>>) -> Vec<Cell<'a>> {
     let mut cells = Vec::new();
-    for KindRow { traits, .. } in ALL {
+    for traits in kinds() {
         for trouble in &troubles[traits.name] {
             for operation in &operations::ALL {
                 cells.push(Cell { number: cells.len(), kind: traits, operation, trouble });
@@ -50,9 +55,7 @@ fn all<'a>(troubles: &'a BTreeMap<&'static str, Vec<Trouble>>) -> Vec<Cell<'a>> 
 /// A selection that has each kind with each operation, and each kind with each trouble: a fifth of all.
 fn spread(cells: &[Cell]) -> BTreeSet<usize> {
     let operations = operations::ALL.len();
-    let of_kind = |cell: &Cell| {
-        ALL.iter().position(|KindRow { traits, .. }| traits.name == cell.kind.name).expect("it is in the table")
-    };
+    let of_kind = |cell: &Cell| kinds().position(|traits| traits.name == cell.kind.name).expect("it is in the table");
     let wanted = |at: usize, cell: &Cell| (at / operations + of_kind(cell) + at % operations).is_multiple_of(5);
     cells
         .iter()
@@ -68,7 +71,7 @@ fn chosen(cells: &[Cell]) -> BTreeSet<usize> {
 }
 
 fn troubles() -> BTreeMap<&'static str, Vec<Trouble>> {
-    ALL.iter().map(|KindRow { traits, .. }| (traits.name, troubles::of(traits.name))).collect()
+    kinds().map(|traits| (traits.name, troubles::of(traits.name))).collect()
 }
 
 #[test]
@@ -76,7 +79,7 @@ fn the_spread_has_every_kind_with_every_operation_and_every_trouble() {
     let troubles = troubles();
     let cells = all(&troubles);
     let spread = spread(&cells);
-    for KindRow { traits, .. } in ALL {
+    for traits in kinds() {
         let of_kind = || spread.iter().map(|at| &cells[*at]).filter(|cell| cell.kind.name == traits.name);
         for operation in &operations::ALL {
             assert!(

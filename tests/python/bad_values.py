@@ -61,6 +61,7 @@ BAD: dict[str, list[Any]] = {
     "name": NAMES,
     "owner": OWNERS,
     "password": [*TEXTS, "x" * 10_000_000],
+    "pattern": NAMES,
     "permit": IDS,
     "permits": COUNTS,
     "prefix": [*TEXTS, "x" * 10_000_000],

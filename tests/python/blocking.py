@@ -59,6 +59,9 @@ class Blocking:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._method(self._of.__aexit__)(kind, error, at)
 
+    def __next__(self) -> Any:
+        return self._method(self._of.__anext__)()
+
     def _method(self, method: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **given: Any) -> Any:
             bare = [arg._of if isinstance(arg, Blocking) else arg for arg in args]

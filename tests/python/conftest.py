@@ -17,6 +17,7 @@ from loops import LOOPS, Loop
 from mariadb import Mariadb, Site
 from redlatch import aio
 from servers import Server
+from system import System
 from view import View
 from zookeeper import Tree, Zookeeper
 
@@ -70,14 +71,6 @@ def site(mariadb: Mariadb) -> Iterator[Site]:
         site.check_left()
 
 
-@pytest.fixture(params=list(FACES))
-def face(request: pytest.FixtureRequest, site: Site) -> Iterator[Face]:
-    """Runs the test with each façade. At the end its clients, which are still open, have and want no lock."""
-    with FACES[request.param]() as face:
-        yield face
-        site.check_empty()
-
-
 @pytest.fixture(scope="session")
 def zookeeper() -> Iterator[Zookeeper]:
     """It starts when a test first asks for it."""
@@ -93,6 +86,21 @@ def tree(zookeeper: Zookeeper) -> Iterator[Tree]:
         tree = Tree(zookeeper, kazoo)
         yield tree
         tree.check_left()
+
+
+@pytest.fixture
+def system(request: pytest.FixtureRequest) -> System:
+    """The server of one system: that of its fixture, which the test gives as a parameter."""
+    system: System = request.getfixturevalue(request.param)
+    return system
+
+
+@pytest.fixture(params=list(FACES))
+def face(request: pytest.FixtureRequest, system: System) -> Iterator[Face]:
+    """Runs the test with each façade. At the end its clients, which are still open, have and want no lock."""
+    with FACES[request.param]() as face:
+        yield face
+        system.check_empty()
 
 
 @pytest.fixture

@@ -27,7 +27,8 @@ asyncio.run(main())
 
 #: A program that waits for the lock until Ctrl-C, and takes it behind a line of input.
 WAITING = """
-import sys, redlatch
+import signal, sys, redlatch
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored in the background of a script
 client = redlatch.connect(sys.argv[1])
 lock = client.lock(sys.argv[2])
 try:

@@ -14,17 +14,13 @@ from typing import Any
 
 import pymysql
 
-from eventually import until_true
 from servers import Private
-
-#: The methods of a client that give the locks of such a server, and those that an owner may acquire twice.
-LOCKS = ["lock", "get_lock", "get_non_reentrant_lock", "get_fenced_lock"]
-REENTRANT = ["get_lock", "get_fenced_lock"]
+from system import System
 
 #: The statements that make the system's own tables, in their order.
 TABLES = ["mysql_system_tables.sql", "mysql_performance_tables.sql", "mysql_system_tables_data.sql"]
 #: What every server has from its start: the user of our clients, the user of all other programs, one that may come by
-#: TLS only, a schema with the table of fencing tokens and one without it.
+#: TLS only, a schema with the tables of tokens and leaders and one without.
 INIT = """
 CREATE USER IF NOT EXISTS 'app'@'%' IDENTIFIED BY 'secret';
 CREATE USER IF NOT EXISTS 'other'@'%' IDENTIFIED BY 'secret';
@@ -35,6 +31,8 @@ GRANT ALL ON *.* TO 'other'@'%';
 CREATE SCHEMA IF NOT EXISTS app;
 CREATE SCHEMA IF NOT EXISTS bare;
 CREATE TABLE IF NOT EXISTS app.redlatch_fence (name VARBINARY(255) PRIMARY KEY, token BIGINT NOT NULL) ENGINE=InnoDB;
+CREATE TABLE IF NOT EXISTS app.redlatch_leader (name VARBINARY(255) PRIMARY KEY, token BIGINT NOT NULL,
+ holder VARBINARY(255) NOT NULL, value MEDIUMBLOB NOT NULL) ENGINE=InnoDB;
 """
 
 
@@ -147,8 +145,16 @@ class Mariadb(Private):
             return None
 
 
-class Site:
-    """The server as one test sees it: at the end of the test our clients have left nothing there."""
+class Site(System):
+    """The server of MariaDB as one test sees it."""
+
+    LOCKS = ("lock", "get_lock", "get_non_reentrant_lock", "get_fenced_lock")
+    REENTRANT = ("get_lock", "get_fenced_lock")
+    NON_REENTRANT = ("get_non_reentrant_lock",)
+    ENDS_WITH_CONNECTION = True
+    ENDED = ("session ended",)
+    # Another client can only end the whole session of the holder.
+    FORCED = ("deleted", "session ended")
 
     def __init__(self, server: Mariadb, sql: Sql) -> None:
         self.server = server
@@ -158,20 +164,25 @@ class Site:
     def url(self) -> str:
         return self.server.url
 
-    def is_free(self, name: str) -> bool:
-        return self.sql.holder(name) is None
+    def holder(self, name: str) -> int | None:
+        return self.sql.holder(name)
+
+    def waiting(self, name: str) -> int:
+        """The server does not tell for which lock a session waits."""
+        return self.sql.waiting()
+
+    def sessions(self) -> list[int]:
+        return self.sql.sessions()
+
+    def end(self, session: int | None) -> None:
+        self.sql.kill(session)
 
     def is_empty(self) -> bool:
-        """No client of ours has or wants a lock, whether it is closed or not."""
         return not self.sql.held() and not self.sql.waiting()
 
-    def check_empty(self) -> None:
-        until_true(self.is_empty, "a server on which our clients have and want no lock")
-
     def check_left(self) -> None:
-        """The test has closed its clients."""
         assert self.sql.held() == []
-        until_true(lambda: not self.sql.sessions(), "a server without a session of our clients")
+        super().check_left()
 
 
 def program() -> list[str]:

@@ -31,6 +31,7 @@ class World:
         self.permit = self.permits.acquire()
         self.latch = self.client.get_count_down_latch(f"{name}:latch")
         self.latch.try_set_count(1)
+        self.leader = self.client.leader(f"{name}:leader")
         self.theirs = redlatch.compat.redis_py.Lock(self.client, f"{name}:theirs", timeout=60)
         self.theirs.acquire()
         self.their_free = redlatch.compat.redis_py.Lock(self.client, name, timeout=60, blocking_timeout=0)
@@ -146,6 +147,12 @@ _LOCK_MAKER = Row(
     },
 )
 
+
+def _record(of: Any) -> Row:
+    """A record takes all values: the library makes it."""
+    return Row(lambda w: of, dict.fromkeys(of._fields), bad={field: [] for field in of._fields}, needs_server=False)
+
+
 ROWS: dict[str, Row] = {
     "Client.lock": _getting("lock"),
     **{f"Client.{get}": _getting(get) for get in LOCKS},
@@ -155,6 +162,12 @@ ROWS: dict[str, Row] = {
     "Client.get_count_down_latch": _getting("get_count_down_latch", "get_count"),
     "Client.get_multi_lock": _grouping("get_multi_lock"),
     "Client.get_red_lock": _grouping("get_red_lock"),
+    "Client.leader": Row(
+        lambda w: lambda **given: _used(w.client.leader(**given).try_lead()),
+        {"name": "free"},
+        bad={"value": [5, b"text", "lone \udc80 surrogate", "a\0b", "x" * 65_537]},
+    ),
+    "Client.locks": Row(lambda w: lambda **given: next(w.client.locks(**given)), {"pattern": "*"}),
     "Client.ping": _of("ping", _client),
     "Client.close": _of("close", _client, needs_server=False),
     "Client.set_credentials": Row(lambda w: w.client.set_credentials, {"password": ""}, needs_server=False),
@@ -220,6 +233,19 @@ ROWS: dict[str, Row] = {
     "CountDownLatch.get_count": _of("get_count", _latch),
     "CountDownLatch.wait": _of("wait", _latch, wait=0),
     "CountDownLatch.delete": _of("delete", _latch),
+    "Leader.lead": Row(lambda w: lambda **given: _used(w.leader.lead(**given)), {"wait": 0}),
+    "Leader.try_lead": Row(lambda w: lambda **given: _used(w.leader.try_lead(**given))),
+    "Leader.current": _of("current", lambda w: w.leader),
+    "Leader.observe": Row(lambda w: lambda: next(w.leader.observe())),
+    # A program gets these from the others.
+    "HeldLock.__init__": _record(redlatch.HeldLock),
+    "Holder.__init__": _record(redlatch.Holder),
+    "CurrentLeader.__init__": Row(
+        lambda w: redlatch.CurrentLeader,
+        {"value": "x", "token": 1},
+        bad={"value": [], "token": []},
+        needs_server=False,
+    ),
     "Tls.__init__": Row(
         lambda w: lambda **given: redlatch.connect("rediss://localhost", tls=redlatch.Tls(**given)),
         bad={"ca": PATHS, "cert": PATHS, "key": PATHS, "verify": [None, 5, "", "half", b"full"]},

@@ -35,6 +35,7 @@ class AioWorld(World):
         self.client = client = Blocking(self.loop, aio.connect(url))  # type: ignore[assignment]
         self.lock = client.get_lock(name)
         self.fenced = client.get_fenced_lock(name)
+        self.leader = client.leader(f"{name}:leader")
         self.held = client.get_lock(f"{name}:held", lease=60)
         self.hold = self.held.lock()
         self.semaphore = client.get_semaphore(f"{name}:semaphore")

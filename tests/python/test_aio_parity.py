@@ -28,6 +28,8 @@ AT_ONCE = {
     "read_lock",
     "write_lock",
     "hold",
+    "value",
+    "observe",
 }
 WORDS = [
     (r"\b(Async|async |await )|\.aio\b", ""),
@@ -101,7 +103,7 @@ def test_methods_have_the_same_arguments_and_are_coroutine_functions_if_they_ask
                 assert plain(str(here)) == plain(str(there)), member
             else:
                 assert list(here.parameters) == list(there.parameters), member
-            gives_lock = name == "Client" and (member.startswith("get_") or member == "lock")
+            gives_lock = name == "Client" and (member.startswith("get_") or member in ("lock", "leader", "locks"))
             assert inspect.iscoroutinefunction(function) == (member not in AT_ONCE and not gives_lock), member
 
 

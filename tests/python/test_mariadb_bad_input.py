@@ -19,6 +19,12 @@ from servers import Server
 
 both_connects = pytest.mark.parametrize("connect", [redlatch.connect, aio.connect], ids=["threads", "asyncio"])
 
+
+@pytest.fixture
+def system(site: Site) -> Site:
+    return site
+
+
 #: What such a server does not have, by the word of the error for it.
 REFUSED: dict[str, tuple[str, Callable[[Any, str], Any]]] = {
     "fair": ("fair", lambda client, name: client.get_fair_lock(name).lock()),

@@ -100,6 +100,11 @@ class CommandLine(Program):
 
 
 @pytest.fixture
+def system(site: Site) -> Site:
+    return site
+
+
+@pytest.fixture
 def start(site: Site, name: str) -> Iterator[Callable[[str], Program]]:
     """Starts a program by its name. The end of the test ends it."""
     with ExitStack() as programs:
@@ -146,7 +151,7 @@ def test_each_excludes_the_other_and_hands_the_lock_over(
     second.give()
     assert first.take(0)
     first.give()
-    assert site.is_free(name)
+    assert site.holder(name) is None
 
 
 @every_pair
@@ -160,7 +165,7 @@ def test_the_end_of_the_one_frees_the_lock_for_the_other(
     first.end()
     assert waiting.result(5), "the waiter was not woken"
     second.give()
-    assert site.is_free(name)
+    assert site.holder(name) is None
 
 
 def test_callers_of_all_programs_have_the_lock_one_at_a_time_and_all_have_their_turns(site: Site, start: Start) -> None:

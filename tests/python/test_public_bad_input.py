@@ -36,7 +36,8 @@ def test_every_public_function_has_a_row_and_every_row_a_function() -> None:
 def bad_values(function: str, parameter: str) -> list[Any]:
     row = ROWS[function]
     assert parameter in TAKES_ALL or parameter in {**BAD, **row.bad}, f"what does `{parameter}` of {function} not take?"
-    return [] if parameter in TAKES_ALL else row.bad.get(parameter) or BAD[parameter]
+    own = row.bad if parameter in row.bad else BAD
+    return [] if parameter in TAKES_ALL else own[parameter]
 
 
 def contents(view: View, name: str) -> dict[str, object]:

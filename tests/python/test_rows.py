@@ -184,3 +184,11 @@ def test_a_wait_that_is_over_is_the_drivers_error_and_leaves_the_transaction(tra
         lock_row(third.cursor(), "m")
     second.commit()
     lock_row(third.cursor(), "m")
+
+
+def test_something_else_than_a_cursor_is_refused_with_the_remedy(transactions: Transactions) -> None:
+    wrong: Any
+    for wrong, remedy in ((None, "give a cursor: with"), (transactions.connect(), "give one of its cursors: with")):
+        with pytest.raises(redlatch.ConfigError, match=remedy) as refused:
+            lock_row(wrong, "n")
+        assert isinstance(refused.value, TypeError)

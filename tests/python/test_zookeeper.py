@@ -1,167 +1,27 @@
-"""The locks of ZooKeeper, with threads and with tasks: every promise of a lock that such a server can keep."""
+"""The locks of ZooKeeper, with threads and with tasks: its own promises. The others are in test_session_locks.py."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
+import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any
 
 import pytest
 
 import redlatch
 from eventually import until_true
-from faces import FACES, PATIENCE, Caller, Face
+from faces import PATIENCE, Face
+from loops import until
+from redlatch import aio
 from servers import Server
+from systems import Row
 from told import Told
-from view import View
-from zookeeper import ENDED, LOCKS, REENTRANT, Tree, lock_of
-
-every_lock = pytest.mark.parametrize("get", LOCKS)
+from zookeeper import Tree
 
 
-@pytest.fixture(params=list(FACES))
-def face(request: pytest.FixtureRequest, tree: Tree) -> Iterator[Face]:
-    """Runs the test with each façade. At the end its clients, which are still open, have and want no lock."""
-    with FACES[request.param]() as face:
-        yield face
-        tree.check_empty()
-
-
-class Row:
-    """One lock of three owners: two of one client, and one of another client."""
-
-    def __init__(self, face: Face, url: str, get: str, name: str) -> None:
-        self.clients = [face.client(url), face.client(url)]
-        self.own, self.other = (lock_of(client, get, name) for client in self.clients)
-        self.holder = face.caller()
-        #: Each with its lock object: another owner of the same client, and one of the other client.
-        self.rivals: list[tuple[Caller, Any]] = [(face.caller(), self.own), (face.caller(), self.other)]
-
-
-@every_lock
-def test_a_block_has_the_lock_from_its_begin_to_its_end(face: Face, tree: Tree, name: str, get: str) -> None:
-    row = Row(face, tree.url, get, name)
-    with row.holder.inside(row.own) as hold:
-        hold.ensure()
-        assert 0 < hold.remaining <= 30
-        assert len(tree.queue(name)) == 1
-        for caller, lock in row.rivals:
-            assert caller(lock.is_locked)
-            assert caller(lock.try_lock) is None
-            assert caller(partial(lock.acquire, False)) is None
-            with pytest.raises(redlatch.NotAcquiredError, match=f"`{name}`"):
-                caller(partial(lock.lock, wait=0))
-            with pytest.raises(redlatch.NotHeldError):
-                caller(lock.release)
-        hold.ensure()
-    assert hold.remaining == 0
-    for caller, lock in row.rivals:
-        assert not caller(lock.is_locked)
-        with caller.inside(lock):
-            assert len(tree.queue(name)) == 1
-
-
-@every_lock
-def test_a_waiter_of_another_client_gets_the_lock_when_it_is_released(
-    face: Face, tree: Tree, name: str, get: str
-) -> None:
-    row = Row(face, tree.url, get, name)
-    waiter, lock = row.rivals[1]
-    hold = row.holder(row.own.lock)
-    before = tree.holder(name)
-    waiting = waiter.begin(lambda: lock.lock(wait=30))
-    until_true(lambda: len(tree.queue(name)) == 2, "a waiter in the server's queue")
-    assert not waiting.done()
-    row.holder(hold.release)
-    taken = waiting.result(10)
-    assert tree.holder(name) not in (None, before)
-    waiter(taken.release)
-
-
-@every_lock
-def test_waiters_of_two_clients_have_the_lock_one_at_a_time_and_all_have_their_turns(
-    face: Face, tree: Tree, name: str, get: str
-) -> None:
-    row = Row(face, tree.url, get, name)
-    mutex = threading.Lock()
-    turns = 0
-
-    def work(number: int) -> None:
-        nonlocal turns
-        caller, lock = face.caller(), [row.own, row.other][number % 2]
-        for _ in range(10):
-            with caller.inside(lock) as hold:
-                assert mutex.acquire(blocking=False), "two are inside"
-                hold.ensure()
-                turns += 1
-                mutex.release()
-
-    with ThreadPoolExecutor(6) as pool:
-        list(pool.map(work, range(6)))
-    assert turns == 6 * 10
-
-
-@every_lock
-def test_a_wait_that_runs_out_is_told_and_leaves_no_waiter(face: Face, tree: Tree, name: str, get: str) -> None:
-    row = Row(face, tree.url, get, name)
-    for client in row.clients:
-        row.holder(client.ping)
-    with row.holder.inside(row.own) as hold:
-        # A wait during which a loaded server says nothing is an error of its own: it has time to say that it is taken.
-        tries = [face.caller().begin(partial(lock.try_lock, wait=1)) for _, lock in row.rivals]
-        calls = [caller.begin(partial(lock.lock, wait=1)) for caller, lock in row.rivals]
-        assert [waited.result(PATIENCE) for waited in tries] == [None, None]
-        for waited in calls:
-            with pytest.raises(redlatch.NotAcquiredError, match=f"`{name}`") as late:
-                waited.result(PATIENCE)
-            assert isinstance(late.value, TimeoutError)
-        until_true(lambda: len(tree.queue(name)) == 1, "no waiter in the server's queue")
-        hold.ensure()
-
-
-@pytest.mark.parametrize("get", REENTRANT)
-def test_an_owner_holds_a_reentrant_lock_as_often_as_it_took_it(face: Face, tree: Tree, name: str, get: str) -> None:
-    row = Row(face, tree.url, get, name)
-    for count in (1, 2, 3):
-        row.holder(row.own.lock)
-        assert row.holder(row.own.hold_count) == count
-        assert row.holder(row.own.is_held_by_current_thread)
-    for left in (2, 1):
-        row.holder(row.own.unlock)
-        assert row.holder(row.own.hold_count) == left
-        for caller, lock in row.rivals:
-            assert caller(lock.hold_count) == 0
-            assert caller(lock.try_lock) is None
-    row.holder(row.own.unlock)
-    tree.check_empty()
-    with pytest.raises(redlatch.NotHeldError):
-        row.holder(row.own.unlock)
-
-
-@pytest.mark.parametrize("get", ["get_non_reentrant_lock", "get_non_reentrant_fair_lock"])
-def test_an_owner_that_takes_a_non_reentrant_lock_twice_is_told_and_keeps_it(
-    face: Face, tree: Tree, name: str, get: str
-) -> None:
-    row = Row(face, tree.url, get, name)
-    with row.holder.inside(row.own) as hold:
-        for call in (row.own.lock, row.own.try_lock, lambda: row.own.lock(wait=5)):
-            with pytest.raises(redlatch.AlreadyHeldError, match=f"`{name}`"):
-                row.holder(call)
-        hold.ensure()
-        assert len(tree.queue(name)) == 1
-
-
-def test_a_fenced_lock_has_a_greater_number_for_each_hold_of_any_client(face: Face, tree: Tree, name: str) -> None:
-    row = Row(face, tree.url, "get_fenced_lock", name)
-    tokens = []
-    for caller, lock in [(row.holder, row.own), *row.rivals, (row.holder, row.own)]:
-        with caller.inside(lock) as hold:
-            tokens.append(hold.token)
-            assert caller(lock.get_token) == hold.token
-    assert tokens == sorted(set(tokens))
-    assert tokens[0] > 0
+@pytest.fixture
+def system(tree: Tree) -> Tree:
+    return tree
 
 
 @pytest.mark.parametrize("get", ["get_fair_lock", "get_non_reentrant_fair_lock"])
@@ -254,27 +114,6 @@ def test_a_permit_that_no_session_would_end_is_refused_with_the_way_that_there_i
     assert caller(permits.available_permits) == 1
 
 
-@every_lock
-def test_a_holder_is_told_at_once_when_its_session_ends(face: Face, tree: Tree, name: str, get: str) -> None:
-    row = Row(face, tree.quick_url, get, name)
-    told = Told()
-    hold = row.holder(row.own.lock)
-    row.holder(lambda: hold.on_lost(told))
-    tree.expire(tree.holder(name))
-    reason = told.reason()
-    assert reason in ENDED
-    assert len(told.calls) == 1
-    assert hold.lost_reason == reason
-    with pytest.raises(redlatch.LockLostError, match=reason):
-        hold.ensure()
-    with pytest.raises(redlatch.LockLostError) as late:
-        row.holder(hold.release)
-    assert late.value.reason == reason
-    for caller, lock in [(row.holder, row.own), *row.rivals]:
-        with caller.inside(lock) as again:
-            again.ensure()
-
-
 def test_the_end_of_one_node_is_the_loss_of_its_lock_alone(face: Face, tree: Tree, name: str) -> None:
     client, caller, told = face.client(tree.url), face.caller(), Told()
     hold = caller(client.lock(name).lock)
@@ -288,76 +127,34 @@ def test_the_end_of_one_node_is_the_loss_of_its_lock_alone(face: Face, tree: Tre
         other.ensure()
 
 
+def test_a_request_of_another_program_to_let_go_is_told_and_the_hold_stays(
+    face: Face, tree: Tree, server: Server, name: str
+) -> None:
+    client, caller = face.client(tree.url), face.caller()
+    both = client.get_multi_lock(client.lock(name), face.client(server.url).lock(name))
+    for lock in (client.get_fair_lock(name), both):
+        with caller.inside(lock) as hold, caller.inside(client.lock(f"{name}:other")) as other:
+            assert not hold.wanted
+            (node,) = tree.queue(name)
+            # As Curator's `Revoker` does.
+            tree.kazoo.set(f"/{name}/{node}", b"__REVOKE__")
+            until_true(lambda: hold.wanted, "the request")
+            assert not other.wanted
+            hold.ensure()
+        assert not hold.wanted
+
+
 def test_a_holder_of_a_permit_is_told_when_its_session_ends(face: Face, tree: Tree, name: str) -> None:
     caller, permits, told = face.caller(), face.client(tree.quick_url).get_permit_expirable_semaphore(name), Told()
     caller(partial(permits.set_permits, 1))
     permit = caller(partial(permits.acquire, renew=True))
     caller(lambda: permit.hold.on_lost(told))
-    tree.expire(tree.holder(f"{name}/leases"))
-    assert told.reason() in ENDED
+    tree.end(tree.holder(f"{name}/leases"))
+    assert told.reason() in tree.ENDED
     with pytest.raises(redlatch.LockLostError):
         caller(permit.release)
     again = caller(partial(permits.acquire, wait=10, renew=True))
     caller(again.release)
-
-
-def test_a_forced_release_frees_the_lock_and_tells_its_holder(face: Face, tree: Tree, name: str) -> None:
-    row = Row(face, tree.url, "get_lock", name)
-    for caller, lock in row.rivals:
-        told = Told()
-        hold = row.holder(row.own.lock)
-        row.holder(partial(hold.on_lost, told))
-        assert caller(lock.force_unlock)
-        assert told.reason() == "deleted"
-        assert not caller(lock.force_unlock)
-        tree.check_empty()
-        with pytest.raises(redlatch.LockLostError):
-            row.holder(row.own.unlock)
-
-
-def test_a_lease_of_its_own_ends_in_time_and_is_told(face: Face, tree: Tree, name: str) -> None:
-    row = Row(face, tree.url, "lock", name)
-    told = Told()
-    hold = row.holder(lambda: row.own.lock(lease=0.5))
-    assert 0 < hold.remaining <= 0.5
-    row.holder(lambda: hold.on_lost(told))
-    other, lock = row.rivals[1]
-    taken = other(lambda: lock.lock(wait=20))
-    assert told.reason() == "expired"
-    with pytest.raises(redlatch.LockLostError, match="expired"):
-        row.holder(hold.release)
-    taken.ensure()
-    other(taken.release)
-
-
-def test_a_hold_without_a_lease_outlasts_the_watchdogs_time(face: Face, tree: Tree, name: str) -> None:
-    client, caller = face.client(tree.url, watchdog=1), face.caller()
-    with caller.inside(client.lock(name)) as hold:
-        first = hold.deadline
-        until_true(lambda: hold.deadline > first + 1.5, "three signs of life")
-        hold.ensure()
-        assert len(tree.queue(name)) == 1
-
-
-@every_lock
-def test_a_client_that_closes_gives_its_locks_back_and_answers_its_waiters(
-    face: Face, tree: Tree, name: str, get: str
-) -> None:
-    row = Row(face, tree.url, get, name)
-    told = Told()
-    hold = row.holder(row.own.lock)
-    row.holder(lambda: hold.on_lost(told))
-    waiting = [row.rivals[0][0].begin(lambda: row.own.lock()), row.rivals[1][0].begin(lambda: row.other.lock(wait=30))]
-    until_true(lambda: len(tree.queue(name)) >= 2, "a waiter in the server's queue")
-    row.holder(row.clients[0].close)
-    assert told.reason() == "closed"
-    with pytest.raises(redlatch.ClosedError):
-        waiting[0].result(10)
-    row.rivals[1][0](waiting[1].result(10).release)
-    for call in (row.own.lock, row.own.try_lock, row.own.is_locked, row.clients[0].ping):
-        with pytest.raises(redlatch.ClosedError):
-            row.holder(call)
-    assert row.clients[0].closed
 
 
 def test_a_lock_below_the_chroot_is_the_node_that_other_programs_use(face: Face, tree: Tree, name: str) -> None:
@@ -377,58 +174,19 @@ def test_a_lock_below_the_chroot_is_the_node_that_other_programs_use(face: Face,
     theirs.release()
 
 
-@pytest.mark.parametrize(
-    "given", ["käse:€", "a//b", "..", "🔒", "n" * 60_000, "%s"], ids=lambda given: ascii(given)[:12]
-)
-def test_a_name_of_any_characters_is_a_lock(face: Face, tree: Tree, name: str, given: str) -> None:
-    row = Row(face, tree.url, "lock", f"{name}/{given}")
-    with row.holder.inside(row.own):
-        assert row.rivals[1][0](row.other.try_lock) is None
-        assert row.rivals[1][0](row.clients[1].lock(f"{name}/{given}x").is_locked) is False
+@pytest.mark.usefixtures("every_loop")
+async def test_a_wait_for_a_permit_that_is_cancelled_leaves_nothing(tree: Tree, name: str) -> None:
+    async with aio.connect(tree.url) as client, aio.connect(tree.url) as stranger:
+        await client.get_permit_expirable_semaphore(name).set_permits(1)
+        permit = await stranger.get_permit_expirable_semaphore(name).acquire(renew=True)
+        permits = client.get_permit_expirable_semaphore(name)
+        for limit in (0, 0.001, 0.02, 0.2):
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(permits.acquire(wait=None, renew=True), limit)
 
+        async def is_alone() -> bool:
+            return len(tree.nodes()) == 1
 
-def test_a_multi_lock_of_redis_and_zookeeper_excludes_the_clients_of_both(
-    face: Face, tree: Tree, server: Server, view: View, name: str
-) -> None:
-    caller, other = face.caller(), face.caller()
-    new, cache = face.client(tree.url), face.client(server.url)
-    both = new.get_multi_lock(cache.lock(name), new.lock(name))
-    with caller.inside(both) as hold:
-        hold.ensure()
-        assert len(tree.queue(name)) == 1
-        assert view("EXISTS", name) == 1
-        for url in (tree.url, server.url):
-            assert other(face.client(url).lock(name).try_lock) is None
-    for one in (new, cache):
-        taken = other(one.lock(name).lock)
-        assert caller(both.try_lock) is None
-        waiting = caller.begin(lambda: both.lock(wait=30))
-        other(taken.release)
-        caller(waiting.result(20).release)
-    assert view("EXISTS", name) == 0
-
-
-def test_a_multi_lock_is_lost_with_its_member_on_zookeeper(face: Face, tree: Tree, server: Server, name: str) -> None:
-    new, cache = face.client(tree.quick_url), face.client(server.url)
-    caller, told = face.caller(), Told()
-    hold = caller(new.get_multi_lock(new.lock(name), cache.lock(name)).lock)
-    caller(lambda: hold.on_lost(told))
-    tree.expire(tree.holder(name))
-    assert told.reason() in ENDED
-    with pytest.raises(redlatch.LockLostError):
-        caller(hold.release)
-    with caller.inside(cache.lock(name, wait=10)):
-        pass
-
-
-def test_the_urls_of_a_red_lock_may_be_of_several_systems(tree: Tree, own_server: Server, name: str) -> None:
-    urls = [tree.url, own_server.url, f"{own_server.url}/1"]
-    # A member that answers late is asked again at each renewal.
-    lock, other = [redlatch.red_lock(urls, name, wait=20, watchdog=2) for _ in range(2)]
-    with ThreadPoolExecutor() as pool, lock as hold:
-        assert pool.submit(other.try_lock, wait=0).result() is None
-        until_true(lambda: len(tree.queue(name)) == 1, "the lock at ZooKeeper")
-        hold.ensure()
-    with other as hold:
-        hold.ensure()
-    lock.client.close()
+        await until(is_alone, "a server on which no client wants a permit")
+        await permit.release()
+        await (await permits.acquire(wait=10, renew=True)).release()

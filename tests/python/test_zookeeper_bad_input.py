@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import logging
+import math
 import socket
 import time
-from collections.abc import Iterator
 from typing import Any, Callable
 
 import pytest
+from kazoo.security import make_acl
 
 import redlatch
-from faces import FACES, Face
+from eventually import until_true
+from faces import Face
 from redlatch import Tls, aio
 from servers import Server
 from zookeeper import Tree, Zookeeper
 
 both_connects = pytest.mark.parametrize("connect", [redlatch.connect, aio.connect], ids=["threads", "asyncio"])
+
+
+@pytest.fixture
+def system(tree: Tree) -> Tree:
+    return tree
+
 
 #: What such a server does not have, by the word of the error for it.
 REFUSED: dict[str, tuple[str, Callable[[Any, str], Any]]] = {
@@ -33,14 +42,6 @@ REFUSED: dict[str, tuple[str, Callable[[Any, str], Any]]] = {
     "latch": ("latch", lambda client, name: client.get_count_down_latch(name).try_set_count(1)),
     "latch, awaited": ("latch", lambda client, name: client.get_count_down_latch(name).wait()),
 }
-
-
-@pytest.fixture(params=list(FACES))
-def face(request: pytest.FixtureRequest, tree: Tree) -> Iterator[Face]:
-    """Runs the test with each façade. At the end its clients, which are still open, have and want no lock."""
-    with FACES[request.param]() as face:
-        yield face
-        tree.check_empty()
 
 
 @pytest.mark.parametrize("what", REFUSED)
@@ -97,6 +98,20 @@ def test_a_lock_below_a_node_of_a_session_is_refused_with_a_sentence(face: Face,
     tree.kazoo.delete("/redlatch-session")
 
 
+def test_a_node_that_the_server_does_not_delete_is_named_in_the_log(
+    tree: Tree, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    tree.kazoo.create("/kept", acl=[make_acl("world", "anyone", read=True, create=True)])
+    try:
+        with redlatch.connect(tree.url) as client, caplog.at_level(logging.WARNING):
+            hold = client.lock("kept").lock()
+            with pytest.raises(redlatch.RefusedError, match="ends with the session"):
+                hold.release()
+            until_true(lambda: "the server does not delete the node `/kept/_c_" in caplog.text, "the warning")
+    finally:
+        tree.kazoo.delete("/kept")
+
+
 SERVER = "zookeeper://app:hidden@127.0.0.1:1/app"
 
 
@@ -112,6 +127,12 @@ SERVER = "zookeeper://app:hidden@127.0.0.1:1/app"
         (f"{SERVER}?node_format=java", {}, "the node_format `java`"),
         (f"{SERVER}?timeout=3", {}, "the option `timeout` does not exist; there are .*node_format"),
         (SERVER, {"watchdog": 0.01}, "watchdog .* from 0.1"),
+        *((SERVER, {"watchdog": wrong}, r"from 0\.1 to 31536000 \(a year\)") for wrong in (0, -1, math.nan, math.inf)),
+        (SERVER, {"connect_timeout": 0}, r"connect_timeout is 0 s, it must be from 0\.001 to 31536000 \(a year\)"),
+        ("zookeeper://one/app", {"password": "hidden"}, "the password has no user"),
+        ("zookeeper://one/app", {"username": "app"}, "the user has no password"),
+        ("mysql://app:hidden@one/app?node_format=kazoo", {}, "the option node_format, which is for ZooKeeper"),
+        ("zookeeper://one/a/../b", {}, "a path behind its hosts that no node of ZooKeeper can have"),
         (f"{SERVER}//more", {}, "a path behind its hosts that no node of ZooKeeper can have"),
         ("zookeeper://app:hidden@one,two:0/app", {}, "has port 0"),
         ("zookeeper://app@one/app", {}, "has no password"),

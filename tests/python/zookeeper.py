@@ -8,26 +8,13 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
 from eventually import until_true
 from servers import Private
-
-#: The methods of a client that give the locks of such a server, one for each kind that excludes all others; after a dot
-#: follows a part. And those that an owner may acquire twice.
-LOCKS = [
-    "lock",
-    "get_lock",
-    "get_non_reentrant_lock",
-    "get_fenced_lock",
-    "get_fair_lock",
-    "get_non_reentrant_fair_lock",
-    "get_read_write_lock.write_lock",
-]
-REENTRANT = ["get_lock", "get_fenced_lock", "get_fair_lock", "get_read_write_lock.write_lock"]
+from system import System
 
 #: The request by which a client ends its session.
 END_SESSION = -11
@@ -96,12 +83,23 @@ class Zookeeper(Private):
             return None
 
 
-#: The reasons for the loss of a lock whose session the rig has ended, see `Tree.quick_url`.
-ENDED = ("session ended", "deleted")
+class Tree(System):
+    """The server of ZooKeeper as one test sees it."""
 
-
-class Tree:
-    """The server as one test sees it: at the end of the test our clients have left no node of theirs there."""
+    LOCKS = (
+        "lock",
+        "get_lock",
+        "get_non_reentrant_lock",
+        "get_fenced_lock",
+        "get_fair_lock",
+        "get_non_reentrant_fair_lock",
+        "get_read_write_lock.write_lock",
+    )
+    REENTRANT = ("get_lock", "get_fenced_lock", "get_fair_lock", "get_read_write_lock.write_lock")
+    NON_REENTRANT = ("get_non_reentrant_lock", "get_non_reentrant_fair_lock")
+    ENDS_WITH_CONNECTION = False
+    ENDED = ("session ended", "deleted")
+    FORCED = ("deleted", "deleted")
 
     def __init__(self, server: Zookeeper, kazoo: KazooClient) -> None:
         self.server = server
@@ -129,18 +127,20 @@ class Tree:
         nodes = self.queue(name)
         return owner(self.kazoo, f"/{name}/{nodes[0]}") if nodes else None
 
+    def waiting(self, name: str) -> int:
+        return max(len(self.queue(name)) - 1, 0)
+
     def nodes(self) -> list[str]:
         """The nodes of all sessions."""
         told = self.server.word("dump").split("ephemeral nodes dump")[1].split("Connections dump")[0]
         return [word for word in told.split() if word.startswith("/")]
 
     def sessions(self) -> list[int]:
-        """The sessions of our clients."""
         view, _ = self.kazoo.client_id
         return [session for session in self.server.sessions() if session != view]
 
-    def expire(self, session: int | None) -> None:
-        """Ends a session, as the server does when its time is over."""
+    def end(self, session: int | None) -> None:
+        """As the server does when its time is over."""
         assert session is not None
 
         def is_over() -> bool:
@@ -151,22 +151,8 @@ class Tree:
 
         until_true(is_over, "the end of a session")
 
-    def check_empty(self) -> None:
-        """No client of ours has or wants a lock, whether it is closed or not."""
-        until_true(lambda: not self.nodes(), "a server without a node of our clients")
-
-    def check_left(self) -> None:
-        """The test has closed its clients."""
-        until_true(lambda: not self.sessions(), "a server without a session of our clients")
-
-
-def lock_of(client: object, get: str, name: str) -> Any:
-    """The lock that a method of a client gives; after a dot, a part of it."""
-    getter, *parts = get.split(".")
-    found = getattr(client, getter)(name)
-    for part in parts:
-        found = getattr(found, part)
-    return found
+    def is_empty(self) -> bool:
+        return not self.nodes()
 
 
 def owner(client: KazooClient, path: str) -> int | None:

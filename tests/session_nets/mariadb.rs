@@ -14,13 +14,21 @@ use crate::system::{Kept, Kind, Server, Sight, System, Target};
 use crate::troubles::{Strike, Trouble, trouble};
 use crate::witness::Witness;
 
-pub static SYSTEM: System =
-    System { name: "mariadb", kinds: &KINDS, troubles: &TROUBLES, lasts: false, spread: 3, start };
+pub static SYSTEM: System = System {
+    name: "mariadb",
+    options: &["waiters=8"],
+    kinds: &KINDS,
+    troubles: &TROUBLES,
+    lasts: false,
+    spread: 3,
+    start,
+};
 
-const KINDS: [Kind; 5] = [
+const KINDS: [Kind; 6] = [
     Kind::lock("plain"),
     Kind::lock("non_reentrant"),
     Kind::lock("fenced"),
+    Kind::lock("leader"),
     Kind::group("multi", Rule::All, 2),
     Kind::group("red", Rule::Majority, 3),
 ];

@@ -36,9 +36,9 @@ pub struct Scene<'a> {
 }
 
 /// `patience`: the seconds for which a call waits for a server.
-fn connect(url: &str, patience: u64) -> Client {
+fn connect(url: &str, patience: u64, options: &str) -> Client {
     let times = format!("response_timeout={patience}&retry_for={patience}&connect_timeout={patience}");
-    let url = format!("{url}?watchdog={}&{times}", LEASE.as_secs());
+    let url = format!("{url}?watchdog={}&{times}&{options}", LEASE.as_secs());
     Client::connect(&url).expect("a good URL")
 }
 
@@ -55,12 +55,15 @@ impl<'a> Scene<'a> {
         // Without a trouble no call may fail, however busy the machine is.
         let patience = if strike == Strike::Nothing { 4 } else { 1 };
         let player = |at: usize, request: &'static str| {
+            // So the players of a cell have any two of them.
+            let options = cell.system.options;
+            let options = options[(cell.number >> at) % options.len()];
             let clients: Vec<_> = places
                 .iter()
                 .enumerate()
                 .map(|(place, (witness, name))| {
                     let through = proxy.as_ref().filter(|_| place == 0).map(Proxy::port);
-                    let client = connect(&witness.server.urls(through)[at], patience);
+                    let client = connect(&witness.server.urls(through)[at], patience, options);
                     witness.server.meet(&client, &format!("{name}.met"));
                     witness.server.prepare(&client, kind, name);
                     (client, witness.clone())

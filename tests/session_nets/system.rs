@@ -15,6 +15,8 @@ pub const ALL: [&System; 2] = [&mariadb::SYSTEM, &zookeeper::SYSTEM];
 
 pub struct System {
     pub name: &'static str,
+    /// The options that one client may have and another not.
+    pub options: &'static [&'static str],
     pub kinds: &'static [Kind],
     pub troubles: &'static [Trouble],
     /// A session outlasts its connections, and only another party ends it before its time.

@@ -15,14 +15,17 @@ use crate::book::LEASE;
 use crate::system::{Kind, Server, Sight, System, Target};
 use crate::troubles::{Strike, Trouble, trouble};
 use crate::witness::Witness;
-use queues::{Queues, tag};
+use queues::{Queues, tag, tag_in};
 
 mod queues;
 
 pub static SYSTEM: System =
-    System { name: "zookeeper", kinds: &KINDS, troubles: &TROUBLES, lasts: true, spread: 9, start };
+    System { name: "zookeeper", options: &FORMATS, kinds: &KINDS, troubles: &TROUBLES, lasts: true, spread: 9, start };
 
-const KINDS: [Kind; 11] = [
+/// Clients with either contend for the same locks.
+const FORMATS: [&str; 2] = ["node_format=curator", "node_format=kazoo"];
+
+const KINDS: [Kind; 12] = [
     Kind::lock("plain"),
     Kind::lock("non_reentrant"),
     Kind::lock("fenced"),
@@ -32,6 +35,7 @@ const KINDS: [Kind; 11] = [
     Kind { beside: "read", ..Kind::lock("write") },
     Kind { name: "one permit", ..Kind::lock("permit") },
     Kind { name: "two permits", room: 2, ..Kind::lock("permit") },
+    Kind::lock("leader"),
     Kind::group("multi", Rule::All, 2),
     Kind::group("red", Rule::Majority, 3),
 ];
@@ -124,7 +128,7 @@ impl Sessions {
     /// Looks at all nodes of sessions.
     fn queues(&self) -> Option<Queues> {
         let queues = Queues::read(&self.watched().word("dump")?)?;
-        let owners = queues.nodes.iter().filter_map(|node| Some((node.session, node.client()?.to_owned())));
+        let owners = queues.nodes.iter().filter_map(|node| Some((node.session, node.client()?)));
         self.owners.lock().expect("nothing panics while it is held").extend(owners);
         Some(queues)
     }
@@ -132,7 +136,7 @@ impl Sessions {
     /// The sessions that a client has had.
     fn sessions(&self, client: &str) -> Vec<i64> {
         let owners = self.owners.lock().expect("nothing panics while it is held");
-        owners.iter().filter(|(_, owner)| *owner == tag(client)).map(|(session, _)| *session).collect()
+        owners.iter().filter(|(_, owner)| **owner == tag(client)).map(|(session, _)| *session).collect()
     }
 
     /// Ends a session, as an administrator does. Its client may enter it again meanwhile.
@@ -184,7 +188,7 @@ impl Sessions {
         let mut nodes = self.watched().nodes();
         for parent in ["", "/locks", "/leases"].map(|part| format!("/{name}{part}")) {
             for child in nodes.children(&parent) {
-                if child.contains(tag(client)) {
+                if tag_in(&child).is_some_and(|tagged| tagged == tag(client)) {
                     nodes.delete(&format!("{parent}/{child}"));
                 }
             }

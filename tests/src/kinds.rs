@@ -34,6 +34,9 @@ pub struct Row {
 const LOCK: Row = Row { name: "", form: Form::Lock, lock: None, getter: "", set_by: None, scripts: &[] };
 const NUMBER: Row = Row { form: Form::Number, ..LOCK };
 
+/// The kind behind leaders, which no program takes as a lock.
+static LEADER: Row = Row { name: "leader", getter: "leader", scripts: &["leader", "plain"], ..LOCK };
+
 pub static ALL: &[Row] = &[
     Row { name: "plain", lock: Some(Client::lock), getter: "get_lock", scripts: &["plain"], ..LOCK },
     Row { name: "spin", lock: Some(Client::spin_lock), getter: "get_spin_lock", scripts: &["plain"], ..LOCK },
@@ -115,6 +118,7 @@ pub static ALL: &[Row] = &[
 /// When there is none.
 pub fn row(kind: &str) -> &'static Row {
     ALL.iter()
+        .chain([&LEADER])
         .find(|row| row.name == kind)
         .unwrap_or_else(|| panic!("tests/src/kinds.rs has no row for the kind `{kind}`"))
 }
@@ -128,7 +132,8 @@ pub fn traits(kind: &str) -> &'static Traits {
 }
 
 fn of_core(kind: &str) -> &'static KindRow {
-    kinds::ALL.iter().find(|row| row.traits.name == kind).unwrap_or_else(|| panic!("the core has no kind `{kind}`"))
+    let mut rows = kinds::ALL.iter().chain(kinds::LEADERS);
+    rows.find(|row| row.traits.name == kind).unwrap_or_else(|| panic!("the core has no kind `{kind}`"))
 }
 
 /// Every kind that is taken as a lock.

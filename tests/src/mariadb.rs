@@ -13,7 +13,7 @@ use crate::{deadline, ports};
 /// The statements that make the system's own tables, in their order.
 const TABLES: [&str; 3] = ["mysql_system_tables.sql", "mysql_performance_tables.sql", "mysql_system_tables_data.sql"];
 
-/// Each server has this from its start: two users, and a schema with the table of fencing tokens.
+/// Each server has this from its start: two users, and a schema with the tables of fencing tokens and of leaders.
 const INIT: &str = "\
 CREATE USER IF NOT EXISTS 'app'@'%' IDENTIFIED BY 'secret';
 CREATE USER IF NOT EXISTS 'other'@'%' IDENTIFIED BY 'secret';
@@ -22,6 +22,8 @@ CREATE SCHEMA IF NOT EXISTS app;
 CREATE SCHEMA IF NOT EXISTS bare;
 GRANT SELECT, INSERT, UPDATE ON app.* TO 'other'@'%';
 CREATE TABLE IF NOT EXISTS app.redlatch_fence (name VARBINARY(255) PRIMARY KEY, token BIGINT NOT NULL) ENGINE=InnoDB;
+CREATE TABLE IF NOT EXISTS app.redlatch_leader (name VARBINARY(255) PRIMARY KEY, token BIGINT NOT NULL, \
+holder VARBINARY(255) NOT NULL, value MEDIUMBLOB NOT NULL) ENGINE=InnoDB;
 ";
 
 /// A running `mariadbd`.

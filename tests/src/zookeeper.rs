@@ -135,6 +135,15 @@ impl Zookeeper {
 
     /// The sessions that have not ended, whether a client is connected or not.
     pub fn sessions(&self) -> Vec<i64> {
+        // A dump goes through lists among which each request moves its session: it may tell of a session nowhere.
+        let mut sessions = [self.dump(), self.dump(), self.dump()].concat();
+        sessions.sort_unstable();
+        sessions.dedup();
+        sessions
+    }
+
+    /// The sessions of one dump, in no order.
+    fn dump(&self) -> Vec<i64> {
         let told = self.word("dump").expect("it answers");
         // Behind this line come the sessions with nodes of theirs, a second time.
         let all = told.split("ephemeral nodes dump").next().unwrap_or_default();
@@ -142,10 +151,7 @@ impl Zookeeper {
             let digits: String = rest.chars().take_while(char::is_ascii_hexdigit).collect();
             u64::from_str_radix(&digits, 16).ok()
         });
-        let mut sessions: Vec<i64> = ids.map(u64::cast_signed).collect();
-        sessions.sort_unstable();
-        sessions.dedup();
-        sessions
+        ids.map(u64::cast_signed).collect()
     }
 
     /// How many watches clients have set at this server.

@@ -32,6 +32,7 @@ public class Agent {
     private static final Method HOLD = holdOfOurs();
 
     private final RedissonClient client;
+    private final Terms terms = new Terms();
     private final RedissonClient kryo;
 
     /** @param kryo a client with Redisson's default codec */
@@ -79,7 +80,7 @@ public class Agent {
 
     /** Until when a new hold is certain, in ns of the machine's clock. Redisson does not know. */
     private String until(Map<String, String> command) {
-        if (HOLD == null) {
+        if (HOLD == null || command.get("kind").equals("leader")) {
             return "";
         }
         long now = System.nanoTime();
@@ -119,6 +120,9 @@ public class Agent {
         }
         if (command.get("kind").equals("permit_semaphore")) {
             return run(what, client.getPermitExpirableSemaphore(command.get("name")), command);
+        }
+        if (command.get("kind").equals("leader")) {
+            return terms.run(what, client, command);
         }
         if (command.get("kind").equals("latch")) {
             return run(what, client.getCountDownLatch(command.get("name")), command);

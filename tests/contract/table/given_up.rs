@@ -1,8 +1,10 @@
 //! Acquires whose callers give up while their owner holds the lock already.
 
-use redlatch::Client;
+use std::time::Instant;
+
 use redlatch::ffi::{Border, Look, Op, Request};
-use redlatch_tests::given_up;
+use redlatch::{Client, Error};
+use redlatch_tests::{Proxy, given_up};
 
 use super::promises;
 use super::row::Row;
@@ -36,6 +38,27 @@ promises! {
             assert!(matches!(row.a.look(outer), Look::Held { .. }), "round {round}");
         }
         row.a.run_blocking(Request { hold: outer, ..row.request(Op::Release, 1) }).expect("held");
+        eventually(|| row.is_clean());
+    }
+
+    /// The server refuses the second try, and its answer is lost.
+    fn a_second_try_without_an_answer_ends_no_hold_that_its_owner_has(row) of |kind| !kind.reentrant; {
+        let proxy = Proxy::start(&row.server);
+        let options = "response_timeout=0.3&retry_for=0";
+        let client = Client::connect(&format!("{}?{options}", row.server.url_at(proxy.port()))).expect("a good URL");
+        // The server knows the scripts: the answer that is lost is not that it does not.
+        row.take(&client, 1);
+        row.give(&client, 1);
+        let number = row.take(&client, 1).number as u64;
+        proxy.lose_reply_to(&format!("{}:1", client.id()));
+        let second = client.run_blocking(row.request(Op::Acquire, 1));
+        assert!(matches!(second, Err(Error::Unavailable { .. })), "{second:?}");
+        let end = Instant::now() + ms(1_000);
+        while Instant::now() < end {
+            assert!(row.try_for(&row.b, 9, ms(0)).is_none(), "two clients hold it");
+            assert!(matches!(client.look(number), Look::Held { .. }));
+        }
+        row.give(&client, 1);
         eventually(|| row.is_clean());
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use redlatch::ffi::kinds::{Queue, Traits};
 use redlatch::ffi::{Answer, Border, Look, Op, Request};
 use redlatch::{Client, Error, Holds};
-use redlatch_tests::{PATIENCE, Proxy, soon};
+use redlatch_tests::{PATIENCE, Proxy, View, soon};
 
 use super::promises;
 use super::row::{Row, scripts};
@@ -268,6 +268,82 @@ promises! {
         eventually(|| row.view().pttl("n") < hour.as_millis() as i64 / 2);
     }
 
+    /// A lost hold through another owner's field is given back beside a new hold of that owner. Before the answer comes, the
+    /// lock is free, and its holder takes it anew under its own field.
+    fn the_end_of_what_another_owners_field_has_is_not_that_of_a_new_hold(row) of |kind| is_inside(kind) && kind.reentrant; {
+        let hour = secs(3600);
+        let lease = ms(2_000);
+        let proxy = Proxy::start(&row.server);
+        let options = format!("{LONG}&watchdog=2&response_timeout=10&retry_for=0");
+        let client = Client::connect(&format!("{}?{options}", row.server.url_at(proxy.port()))).expect("a good URL");
+        know_releases(row);
+        let heir = through_grip(row, &client);
+        proxy.lose_reply_to(&hour.as_millis().to_string());
+        let extend = Request { hold: heir.number as u64, lease: Some(hour), ..row.request(Op::Extend, 2) };
+        client.run_blocking(extend).expect_err("no answer comes");
+        proxy.refuse();
+        proxy.cut();
+        let mut view = row.view();
+        assert!(view.command::<bool>(&["PEXPIRE", "n", &hour.as_millis().to_string()]), "the key has ended");
+        eventually(|| !is_held(&client, &heir));
+        proxy.accept();
+        eventually(|| matches!(client.run_blocking(row.request(Op::Acquire, 1)), Ok(Answer { done: true, .. })));
+        let writes = |view: &mut View| view.calls().get("hset").copied();
+        let before = writes(&mut view);
+        proxy.retard_replies_to(&format!("{}:1", client.id()), 1, ms(1_000));
+        let told = row.try_give(&client, 2);
+        assert!(matches!(told, Err(Error::Lost(_))), "{told:?}");
+        eventually(|| writes(&mut view) > before);
+        view.command::<()>(&["DEL", "n"]);
+        let again = Request { lease: Some(lease), wait: Some(ms(0)), ..row.request(Op::Acquire, 2) };
+        let again = client.run_blocking(again).expect("the server answers");
+        assert!(again.done, "the lock is free");
+        eventually(|| match client.look(again.number as u64) {
+            Look::Held { remaining } => {
+                assert!(remaining <= lease, "{remaining:?} of a lease of {lease:?}");
+                false
+            }
+            _ => true,
+        });
+    }
+
+    /// As above, while an extension of the lost hold has its answer on the way.
+    fn an_extension_through_another_owners_field_is_none_of_a_new_hold(row) of |kind| is_inside(kind) && kind.reentrant; {
+        let hour = secs(3600);
+        let lease = ms(4_000);
+        let proxy = Proxy::start(&row.server);
+        let options = format!("{LONG}&watchdog=1&response_timeout=10&retry_for=0");
+        let client = Client::connect(&format!("{}?{options}", row.server.url_at(proxy.port()))).expect("a good URL");
+        let extend = |hold: &Answer, owner, lease| Request {
+            hold: hold.number as u64,
+            lease: Some(lease),
+            ..row.request(Op::Extend, owner)
+        };
+        // The server knows the script: the answer that is late is not that it does not.
+        let other = row.take(&client, 7);
+        client.run_blocking(extend(&other, 7, secs(1))).expect("it is held");
+        row.give(&client, 7);
+        let heir = through_grip(row, &client);
+        // The hold ends before the answer comes.
+        eventually(|| matches!(client.look(heir.number as u64), Look::Held { remaining } if remaining < ms(720)));
+        proxy.retard_replies_to(&hour.as_millis().to_string(), 1, ms(900));
+        let (sender, extended) = mpsc::channel();
+        client.submit(client.ticket(), extend(&heir, 2, hour), move |result| drop(sender.send(result)));
+        eventually(|| !is_held(&client, &heir));
+        row.view().command::<()>(&["DEL", "n"]);
+        let again = Request { lease: Some(lease), wait: Some(ms(0)), ..row.request(Op::Acquire, 2) };
+        let again = client.run_blocking(again).expect("the server answers");
+        assert!(again.done, "the lock is free");
+        extended.recv_timeout(PATIENCE).expect("it is answered").expect_err("the hold is lost");
+        eventually(|| match client.look(again.number as u64) {
+            Look::Held { remaining } => {
+                assert!(remaining <= lease, "{remaining:?} of a lease of {lease:?}");
+                false
+            }
+            _ => true,
+        });
+    }
+
     /// The call that puts the holder's own field there is carried out, and no answer comes before the hold is over.
     fn the_own_field_of_a_holder_through_another_owners_grip_does_not_outlast_it(row) of |kind| is_inside(kind); {
         let proxy = Proxy::start(&row.server);
@@ -489,7 +565,7 @@ promises! {
         assert!(matches!(next.within(PATIENCE), Err(Error::Closed { .. })));
         assert!(row.try_for(&row.b, 9, ms(0)).is_some(), "it is free");
         row.give(&row.b, 9);
-        assert!(row.is_clean());
+        eventually(|| row.is_clean());
 
         let (client, _) = through(row);
         client.close_blocking(Holds::Keep);

@@ -3,12 +3,13 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::SeqCst};
+use std::sync::mpsc;
 use std::time::Duration;
 
 use redlatch::ffi::kinds::{ALL, Queue, Traits};
 use redlatch::ffi::{Answer, Border, Look, Op, Request};
 use redlatch::{Client, Error, Holds};
-use redlatch_tests::all_at_once;
+use redlatch_tests::{Direction, Proxy, all_at_once};
 
 use super::row::Row;
 use crate::{eventually, ms};
@@ -184,6 +185,40 @@ fn a_release_by_a_kind_that_the_owner_has_no_hold_by_ends_its_latest_hold_of_the
             second.give(client, 1);
         }
     });
+}
+
+/// As above, but the latest hold is on its way back when the release begins.
+#[test]
+fn a_release_by_a_kind_that_the_owner_has_no_hold_by_ends_the_hold_that_is_left() {
+    let row = Row::of("plain");
+    let proxy = Proxy::start(&row.server);
+    for kinds in [
+        ["plain", "fair", "fenced"],
+        ["fenced", "spin", "non_reentrant"],
+        ["fair", "plain", "spin"],
+        // Both releases are by the same kind.
+        ["plain", "fenced", "fenced"],
+        ["spin", "fair", "fair"],
+    ] {
+        let client = Client::connect(&row.server.url_at(proxy.port())).expect("a good URL");
+        let [first, second, third] = kinds.map(|kind| row.by(kind));
+        first.take(&client, 1);
+        second.take(&client, 1);
+        proxy.stall(Direction::ToServer);
+        let back = [&second, &third].map(|by| {
+            let (done, answered) = mpsc::channel();
+            client.submit(client.ticket(), by.request(Op::Release, 1), move |answer| drop(done.send(answer)));
+            answered
+        });
+        proxy.flow();
+        let left = back.map(|answered| {
+            let answer = answered.recv_timeout(SOON).expect("the server answers");
+            answer.unwrap_or_else(|error| panic!("{kinds:?}: {error}")).number
+        });
+        assert_eq!(left, [1, 0], "{kinds:?}");
+        client.close_blocking(Holds::Release);
+        eventually(|| row.is_clean());
+    }
 }
 
 /// No message of the one kind tells the other one's waiters that the lock is free.

@@ -24,17 +24,34 @@ fn options_and_addresses_that_do_not_fit_are_refused_before_anything_is_sent() {
         ("zookeeper://one?schema=n", "the option schema"),
         ("zookeeper://one?waiters=3", "the option waiters"),
         ("zookeeper://one?node_format=java", "the node_format `java`"),
-        ("zookeeper://user@one", "has no password"),
+        (
+            "zookeeper://user@one",
+            "has no password, and would not be logged in; give the password too (zookeeper://user:password@host)",
+        ),
+        ("zookeeper://one?username=user", "has no password"),
+        (
+            "zookeeper://one?password=hidden",
+            "the password has no user, and would not be logged in; give the user too (zookeeper://",
+        ),
+        (
+            "mysql://user:hidden@one/app?node_format=kazoo",
+            "the option node_format, which is for ZooKeeper; leave it out",
+        ),
         ("zookeeper+cluster://one", "has the scheme"),
         ("zookeeper://one/a//b", "a path behind its hosts"),
         ("zookeeper://one/a/%00", "a path behind its hosts"),
         ("zookeeper://one/zookeeper", "a path behind its hosts"),
+        ("zookeeper://one/a/../b", "a path behind its hosts"),
+        ("zookeeper://one/a/%2e%2E/b?turn=0", "a path behind its hosts"),
+        ("zookeeper://one/.", "a path behind its hosts"),
         ("zookeeper://one,two:0/a", "has port 0"),
         ("zookeeper://one?tls_verify=none", "write zookeepers://"),
     ] {
         let error = Client::connect(url).map(drop).expect_err(url);
         assert!(matches!(error, Error::Config(_)) && error.to_string().contains(says), "{url}: {error}");
     }
+    let decoded = Config::from_url("zookeeper://one/%C3%A4/ö x/?turn=0").expect("a good URL");
+    assert_eq!(decoded.server(), "zookeeper://one:2181/ä/ö x");
     let config = Config::from_url("zookeeper://app:hidden@one,two:2182,[::1]:2183/a/b").expect("a good URL");
     assert_eq!(config.server(), "zookeeper://one:2181,two:2182,[::1]:2183/a/b");
     assert!(!format!("{config:?}").contains("hidden"));
@@ -95,7 +112,7 @@ fn each_kind_that_the_system_does_not_have_is_told_with_those_that_it_has() {
         }
         ours.run_blocking(Request::new(Op::Release, kind, name.as_str(), 1)).expect("held");
     }
-    for op in [Op::Keys, Op::Expiry, Op::Deletion, Op::TrySet, Op::Drain, Op::LiveFor] {
+    for op in [Op::Keys, Op::Inventory, Op::Expiry, Op::Deletion, Op::TrySet, Op::Drain, Op::LiveFor] {
         let error = ours.run_blocking(Request::new(op, "plain", "kinds", 1)).expect_err("there is none");
         assert!(matches!(error, Error::Unsupported(_)), "{error}");
     }

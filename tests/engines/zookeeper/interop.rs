@@ -234,7 +234,7 @@ fn a_waiter_of_another_program_gets_its_turn_however_many_owners_of_ours_wait() 
     });
 }
 
-/// A part of Curator asks the holder of a lock by the data of its node. There is no call for it here.
+/// A part of Curator asks the holder of a lock by the data of its node.
 #[test]
 fn a_request_to_let_go_leaves_the_hold_as_it_is_and_its_later_deletion_is_still_told() {
     let server = Zookeeper::shared();
@@ -242,9 +242,13 @@ fn a_request_to_let_go_leaves_the_hold_as_it_is_and_its_later_deletion_is_still_
     let ours = client(server, "");
     let guard = ours.fenced_lock("revoked").owner(7).blocking().acquire().expect("free");
     let node = format!("/revoked/{}", nodes.children("/revoked").pop().expect("it has a node"));
+    let other = ours.lock("not revoked").blocking().acquire().expect("free");
+    assert!(!guard.is_wanted());
     for _ in 0..3 {
         nodes.set(&node, b"__REVOKE__").expect("written");
     }
+    eventually(|| guard.is_wanted());
+    assert!(!other.is_wanted());
     // A second hold draws a token, over what the other program has written.
     let token = guard.token().expect("it is fenced");
     let again = ours.fenced_lock("revoked").owner(7).blocking().acquire().expect("its own");
@@ -257,4 +261,7 @@ fn a_request_to_let_go_leaves_the_hold_as_it_is_and_its_later_deletion_is_still_
     });
     assert!(nodes.delete(&node));
     assert_eq!(hears.recv_timeout(secs(5)), Ok(LostReason::Deleted));
+    assert!(!guard.is_wanted());
+    let next = ours.fenced_lock("revoked").owner(7).blocking().acquire().expect("free");
+    assert!(!next.is_wanted());
 }

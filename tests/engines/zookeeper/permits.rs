@@ -187,6 +187,24 @@ fn a_call_that_sets_permits_and_loses_its_answer_tells_what_it_did() {
     }
 }
 
+#[test]
+fn a_call_that_sets_permits_and_gives_up_leaves_no_node_behind() {
+    let server = Zookeeper::start();
+    let proxy = Proxy::to(server.port());
+    let url = format!("{}?response_timeout=0.3&retry_for=0.3", server.url_at(proxy.port()));
+    let ours = Client::connect(&url).expect("a good URL");
+    let mut nodes = server.nodes();
+    let held = ours.lock("session").blocking().acquire().expect("free");
+    let permits = ours.permit_semaphore("given_up");
+    proxy.hold_at(Direction::ToClient, "/given_up/set-", 1);
+    let error = permits.try_set_permits(3).blocking().expect_err("no answer comes");
+    assert!(matches!(error, Error::Unavailable { .. }), "{error}");
+    assert_eq!(nodes.children("/given_up").len(), 2, "the server has carried it out");
+    proxy.flow();
+    eventually(|| nodes.children("/given_up") == ["permits"]);
+    held.release().expect("in the session of before");
+}
+
 /// Only the session could tell.
 #[test]
 fn a_call_that_sets_permits_and_loses_its_session_with_the_answer_says_so() {

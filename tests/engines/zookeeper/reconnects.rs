@@ -85,3 +85,47 @@ fn a_fenced_waiter_waits_on_when_the_node_is_deleted_under_its_token() {
         ours.run_blocking(Request::new(Op::Release, "fenced", "fence", 2)).expect("held");
     }
 }
+
+/// A call that has waited for long has not failed for long.
+#[test]
+fn a_waiter_that_has_stood_for_longer_than_it_repeats_calls_stands_again_when_its_session_ends() {
+    let server = Zookeeper::start();
+    let [holder, ours] = ["", "retry_for=1"].map(|options| client(&server, options));
+    let mut nodes = server.nodes();
+    let held = holder.lock("stood").blocking().acquire().expect("free");
+    let leads = holder.leader("stood-for").lead().blocking().expect("no other candidate");
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| ours.lock("stood").blocking().acquire().map(drop));
+        let candidate = scope.spawn(|| ours.leader("stood-for").lead().blocking().map(drop));
+        eventually(|| ["/stood", "/stood-for"].iter().all(|path| nodes.children(path).len() == 2));
+        std::thread::sleep(secs(2));
+        let session = nodes.in_order("/stood").remove(1).1.owner.expect("it has a session");
+        crate::zookeeper::expire(&server, session);
+        held.release().expect("held");
+        leads.release_blocking().expect("it leads");
+        waits.join().expect("no panic").expect("all servers are well");
+        candidate.join().expect("no panic").expect("all servers are well");
+    });
+}
+
+#[test]
+fn a_waiter_that_has_stood_for_long_has_its_whole_time_when_the_server_goes_away() {
+    let server = Zookeeper::start();
+    let proxy = Proxy::to(server.port());
+    let url = format!("{}?retry_for=4&response_timeout=0.5", server.url_at(proxy.port()));
+    let (holder, ours) = (client(&server, ""), Client::connect(&url).expect("a good URL"));
+    let mut nodes = server.nodes();
+    let held = holder.lock("stood").blocking().acquire().expect("free");
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| ours.lock("stood").blocking().acquire().map(drop));
+        eventually(|| nodes.children("/stood").len() == 2);
+        std::thread::sleep(secs(4));
+        proxy.refuse();
+        proxy.cut();
+        std::thread::sleep(ms(1500));
+        assert!(!waits.is_finished(), "{:?}", waits.join());
+        proxy.accept();
+        held.release().expect("held");
+        waits.join().expect("no panic").expect("the server is back");
+    });
+}

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use redlatch::ffi::kinds::{ALL, KindRow, Traits};
+use redlatch::ffi::kinds::{KindRow, Traits};
 
 use super::*;
 use crate::calls::{Sent, again, carried_out, seen_so_far};
@@ -55,7 +55,7 @@ fn changing_scripts(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn a_late_copy_of_any_change_of_any_kind_changes_nothing_and_tells_no_waiter() {
     let texts = Mutex::new(BTreeSet::new());
-    all_at_once(ALL.iter().map(|KindRow { traits: kind, .. }| {
+    all_at_once(changes::kinds().map(|KindRow { traits: kind, .. }| {
         let texts = &texts;
         let job = move || {
             let server = Arc::new(Server::start());
@@ -89,8 +89,7 @@ fn clock_of(view: &mut View) -> Duration {
 
 #[test]
 fn a_second_copy_of_a_forced_release_of_any_kind_evicts_no_other_holder() {
-    let forced = ALL
-        .iter()
+    let forced = changes::kinds()
         .filter(|KindRow { traits: kind, .. }| changes::of(kind).any(|change| change.name == "forced release"));
     all_at_once(forced.map(|KindRow { traits: kind, .. }| {
         let job = move || {
@@ -127,7 +126,7 @@ fn evicts_no_other(kind: &'static Traits, server: &Arc<Server>) -> bool {
 
 #[test]
 fn a_forced_release_whose_reply_is_lost_evicts_no_waiter_that_came_in_meanwhile() {
-    let exclusive = ALL.iter().filter(|KindRow { traits: kind, .. }| kind.exclusive);
+    let exclusive = changes::kinds().filter(|KindRow { traits: kind, .. }| kind.exclusive);
     all_at_once(exclusive.map(|KindRow { traits: kind, .. }| {
         let job = move || {
             let server = Arc::new(Server::start());

@@ -23,9 +23,21 @@ pub struct Node {
     pub session: i64,
 }
 
+/// The number of digits of a client's id that the names of its nodes have.
+const TAG: usize = 20;
+
 /// The part of a client's id that the names of its nodes have.
-pub fn tag(client: &str) -> &str {
-    client.get(..23).unwrap_or(client)
+pub fn tag(client: &str) -> String {
+    client.chars().filter(char::is_ascii_hexdigit).take(TAG).collect()
+}
+
+/// The same, read from the name of a node, if it is one of ours or of a client that names its nodes alike. In Curator's format an
+/// id has hyphens, in kazoo's none.
+pub fn tag_in(name: &str) -> Option<String> {
+    let id = name.strip_prefix("_c_").unwrap_or(name);
+    let id = id.split_once("__").map_or(id, |(id, _)| id);
+    let digits: String = id.chars().filter(|char| *char != '-').take(TAG).collect();
+    (digits.len() == TAG && digits.chars().all(|char| char.is_ascii_hexdigit())).then_some(digits)
 }
 
 impl Node {
@@ -34,8 +46,8 @@ impl Node {
     }
 
     /// The text by which its client is known, if it is one of ours.
-    pub fn client(&self) -> Option<&str> {
-        self.parts().1.strip_prefix("_c_")?.get(..23)
+    pub fn client(&self) -> Option<String> {
+        tag_in(self.parts().1)
     }
 
     fn number(&self) -> &str {
@@ -113,7 +125,7 @@ impl Queues {
 impl Sight for Queues {
     fn kept(&self, name: &str, owner: &Owner, room: usize) -> Kept {
         let holders = self.holders(name, &owner.1, room);
-        match holders.iter().find(|node| node.client() == Some(tag(&owner.0))) {
+        match holders.iter().find(|node| node.client().is_some_and(|client| client == tag(&owner.0))) {
             Some(node) => {
                 Kept::By { session: format!("{:#x}", node.session), ends: self.ends.get(&node.session).copied() }
             }
@@ -151,6 +163,11 @@ mod tests {
         assert_eq!(names(&queues, "m", "read"), ["0000000000", "0000000001"]);
         assert!(names(&queues, "m", "plain").is_empty());
         assert_eq!(queues.nodes[0].client(), Some(tag("11111111-1111-1111-1111-111111111111")));
+        assert_eq!(
+            tag_in("11111111111111111111000000000001__rlock__0000000004"),
+            Some(tag("11111111-1111-1111-1111-111111111111"))
+        );
+        assert_eq!(tag_in("lock-0000000004"), None);
         assert!(Queues::read("This ZooKeeper instance is not currently serving requests\n").is_none());
     }
 
