@@ -4,6 +4,7 @@
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 const GUARD: &str =
     r#"dir=$1; shift; "$@" </dev/null >"$dir/log" 2>&1 & echo $!; read _; kill -9 $!; wait $!; rm -rf "$dir""#;
@@ -47,6 +48,12 @@ impl Guarded {
             "CONT" => (self.state() != Some('T')).then_some(()),
             _ => Some(()),
         });
+    }
+
+    /// How long the first thread of the process had a processor; a Redis carries out its commands there.
+    pub fn processor_time(&self) -> Duration {
+        let times = std::fs::read_to_string(format!("/proc/{}/schedstat", self.pid)).expect("it runs");
+        Duration::from_nanos(times.split(' ').next().and_then(|time| time.parse().ok()).expect("a number of ns"))
     }
 
     fn state(&self) -> Option<char> {

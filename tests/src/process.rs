@@ -5,7 +5,6 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
 use crate::guarded::Guarded;
 use crate::{PATIENCE, oracle, ports};
@@ -128,12 +127,6 @@ impl Process {
     /// The most bytes of memory that the process ever had.
     pub fn most_memory(&self) -> u64 {
         self.status("VmHWM:")
-    }
-
-    /// How long the first thread of the process had a processor; a Redis carries out its commands there.
-    pub fn processor_time(&self) -> Duration {
-        let times = std::fs::read_to_string(format!("/proc/{}/schedstat", self.pid())).expect("it runs");
-        Duration::from_nanos(times.split(' ').next().and_then(|time| time.parse().ok()).expect("a number of ns"))
     }
 
     /// A number of bytes in the system's status of the process.

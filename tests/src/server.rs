@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
+use std::time::Duration;
 
 use crate::authority::Issued;
 use crate::deadline;
@@ -188,6 +189,11 @@ impl Server {
     pub fn restart(&self) {
         self.stop();
         self.launch().unwrap_or_else(|log| panic!("{} did not start again: {log}", self.address()));
+    }
+
+    /// How long the server had a processor for its commands.
+    pub fn processor_time(&self) -> Duration {
+        self.process().as_ref().expect("it runs").processor_time()
     }
 
     /// Freezes the process: its connections stay open, and it answers nothing.
