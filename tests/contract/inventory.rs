@@ -218,7 +218,7 @@ fn a_client_with_a_prefix_lists_the_locks_with_that_prefix() {
 }
 
 /// A scan reads all keys, and rests nine times as long as it reads. The server's time on a processor is counted, which other
-/// programs of the machine do not lengthen.
+/// programs of the machine do not lengthen. It reports each command to the rig besides, which takes as long again.
 #[test]
 fn a_scan_of_many_keys_takes_a_tenth_of_the_server_at_most() {
     for server in [Server::start(), newest(&[])] {
@@ -234,8 +234,7 @@ fn a_scan_of_many_keys_takes_a_tenth_of_the_server_at_most() {
         assert_eq!(all(client.locks("*")).len(), 1);
         let elapsed = began.elapsed();
         let worked = server.processor_time() - before;
-        println!("{worked:?} of {elapsed:?} = {}", elapsed.as_secs_f64() / worked.as_secs_f64());
-        assert!(worked * 7 < elapsed, "the server worked {worked:?} of {elapsed:?}");
+        assert!(worked * 4 < elapsed, "the server worked {worked:?} of {elapsed:?}");
         held.release().expect("held");
     }
 }
