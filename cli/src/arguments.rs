@@ -1,9 +1,11 @@
 //! The words of the command line.
 
 use std::ffi::OsString;
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{ArgGroup, Args, Parser, ValueEnum};
+use redlatch::PermitId;
 
 use crate::ending::{Failure, NOT_ACQUIRED};
 use crate::reports::Style;
@@ -27,6 +29,7 @@ pub enum Subcommand {
     Elect(Box<Elect>),
     Ls(Ls),
     Who(Who),
+    Release(Release),
 }
 
 /// Lists the locks that are held, of every client and of Redisson
@@ -54,6 +57,34 @@ pub struct Who {
     /// The server, as of `redlatch run`; only Redis
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
+    /// Print a JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// Print nothing: the exit code tells
+    #[arg(long, conflicts_with = "json")]
+    pub quiet: bool,
+    /// The name of the lock
+    #[arg(value_name = "NAME")]
+    pub name: String,
+}
+
+/// Takes a lock away from its holder, which is told
+///
+/// Shows the holder and asks. The lock is taken from that holder alone: if another one has it by the time of the answer, it stays. Readers
+/// lose a lock together. A holder that does not listen may go on with its work.
+#[derive(Args)]
+#[command(after_help = "Exit codes: 0 released; 1 it was free; 75 not released: the answer was no, or another holder has it by now; \
+                        69 server unreachable; 77 not allowed; 64 usage.")]
+pub struct Release {
+    /// The server, as of `redlatch run`; only Redis
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+    /// Do not ask
+    #[arg(short = 'y', long)]
+    pub yes: bool,
+    /// Give back one permit of a semaphore: `redlatch who` shows the ids of those that are out
+    #[arg(long, value_name = "ID", value_parser = PermitId::from_str)]
+    pub permit: Option<PermitId>,
     /// Print a JSON object
     #[arg(long)]
     pub json: bool,

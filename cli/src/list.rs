@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use redlatch::{HeldLock, Holder};
+use redlatch::{Client, HeldLock, Holder};
 use serde_json::{Value, json};
 
 use crate::clock;
@@ -15,7 +15,7 @@ use crate::table::{self, ends, in_one_line, process};
 use crate::{arguments, times};
 
 /// The lock has no holder.
-const FREE: u8 = 1;
+pub const FREE: u8 = 1;
 
 pub fn ls(arguments: &arguments::Ls) -> ExitCode {
     let style = Style::of(arguments.json, false);
@@ -54,7 +54,7 @@ pub fn who(arguments: &arguments::Who) -> ExitCode {
 }
 
 fn tell(arguments: &arguments::Who, style: Style) -> Result<u8, Failure> {
-    let found = client(arguments.url.as_deref(), None)?.locks(&escaped(&arguments.name)).next_blocking()?;
+    let found = find(&client(arguments.url.as_deref(), None)?, &arguments.name)?;
     let text = match (&found, style) {
         (_, Style::Quiet) => None,
         (Some(lock), Style::Json) => Some(object(lock).to_string()),
@@ -67,7 +67,13 @@ fn tell(arguments: &arguments::Who, style: Style) -> Result<u8, Failure> {
     Ok(if found.is_some() { 0 } else { FREE })
 }
 
-fn ended(result: Result<u8, Failure>, name: &str, style: Style) -> ExitCode {
+/// The lock of that name; `None`: it is free.
+pub fn find(client: &Client, name: &str) -> Result<Option<HeldLock>, Failure> {
+    Ok(client.locks(&escaped(name)).next_blocking()?)
+}
+
+/// Tells of a failure, and gives the exit code.
+pub fn ended(result: Result<u8, Failure>, name: &str, style: Style) -> ExitCode {
     ExitCode::from(result.unwrap_or_else(|failure| {
         let facts = json!({ "exit": failure.code });
         Reports::new(name, style).trouble(failure.event, &failure.text, facts);
@@ -93,11 +99,11 @@ fn width() -> Option<usize> {
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
-fn say(text: &str) -> io::Result<()> {
+pub fn say(text: &str) -> io::Result<()> {
     writeln!(io::stdout(), "{text}")
 }
 
-fn described(lock: &HeldLock) -> String {
+pub fn described(lock: &HeldLock) -> String {
     let name = in_one_line(&lock.name);
     let kind = lock.kind;
     let mut lines = match (lock.is_certain, kind) {
@@ -153,7 +159,7 @@ fn holder_in_words(lock: &HeldLock, holder: &Holder) -> String {
 }
 
 /// All that is known of a holder, in one line.
-fn identity(holder: &Holder) -> String {
+pub fn identity(holder: &Holder) -> String {
     let client = in_one_line(&holder.client);
     let client = match holder.owner.is_empty() {
         true => client,
@@ -182,7 +188,7 @@ fn object(lock: &HeldLock) -> Value {
     })
 }
 
-fn holder_object(holder: &Holder) -> Value {
+pub fn holder_object(holder: &Holder) -> Value {
     json!({
         "client": holder.client,
         "owner": holder.owner,

@@ -12,6 +12,7 @@ mod ending;
 mod keeper;
 mod list;
 mod lock;
+mod release;
 mod reports;
 mod run;
 mod signals;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
             Subcommand::Elect(arguments) => elect::elect(&arguments),
             Subcommand::Ls(arguments) => list::ls(&arguments),
             Subcommand::Who(arguments) => list::who(&arguments),
+            Subcommand::Release(arguments) => release::release(&arguments),
         },
         Err(error) => {
             let _ = error.print();

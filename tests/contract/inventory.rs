@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::time::Instant;
 
 use redlatch::ffi::Op;
-use redlatch::{HeldLock, Locks};
+use redlatch::{BlockingGuard, HeldLock, Locks, LostReason};
 use redlatch_tests::oracle::Statement;
 
 use super::*;
@@ -279,6 +279,81 @@ fn all_locks_that_are_waited_for_are_found_if_they_fill_more_than_one_page() {
     for name in &names {
         view.command::<i64>(&["DEL", name]);
     }
+}
+
+/// A lock that has one holder at a time, or readers.
+type Take = fn(&Client) -> BlockingGuard;
+
+#[test]
+fn a_lock_is_taken_from_the_holder_that_a_listing_has_shown_and_from_no_later_one() {
+    let (server, client, other) = pair();
+    let kinds: [(&str, Take); 6] = [
+        ("plain", |client| client.lock("n").blocking().acquire().expect("free")),
+        ("fair", |client| client.fair_lock("n").blocking().acquire().expect("free")),
+        ("fenced", |client| client.fenced_lock("n").blocking().acquire().expect("free")),
+        ("spin", |client| client.spin_lock("n").blocking().acquire().expect("free")),
+        ("read", |client| client.read_write_lock("n").read().blocking().acquire().expect("free")),
+        ("write", |client| client.read_write_lock("n").write().blocking().acquire().expect("free")),
+    ];
+    let operator = Client::connect(&server.url()).expect("a good URL");
+    for (kind, take) in kinds {
+        let first = take(&client);
+        let shown = one(&operator, "n");
+        assert!(operator.evict(&shown).blocking().expect("answered"), "{kind}: {shown:?}");
+        assert_eq!(soon(first.lost()).expect("it is a loss, not a release").reason, LostReason::Deleted, "{kind}");
+        assert!(!operator.evict(&shown).blocking().expect("answered"), "{kind}: it is free");
+
+        let second = take(&other);
+        assert!(!operator.evict(&shown).blocking().expect("answered"), "{kind}: another holder has it");
+        second.ensure().unwrap_or_else(|loss| panic!("{kind}: {loss}"));
+        second.release().expect("held");
+        server.view().command::<i64>(&["DEL", "redisson_lock_token:{n}"]);
+    }
+    let term = client.leader("n").lead().blocking().expect("no other candidate");
+    let shown = one(&operator, "n");
+    assert!(shown.kind == "leader" && operator.evict(&shown).blocking().expect("answered"), "{shown:?}");
+    assert_eq!(soon(term.lost()).expect("it is a loss, not a release").reason, LostReason::Deleted);
+}
+
+#[test]
+fn readers_lose_a_lock_together_and_a_writer_loses_its_read_with_it() {
+    let (_server, client, operator) = pair();
+    let lock = client.read_write_lock("n");
+    let readers: Vec<_> = (0..3).map(|_| lock.read().blocking().acquire().expect("readers share")).collect();
+    assert!(operator.evict(&one(&operator, "n")).blocking().expect("answered"));
+    for reader in readers {
+        soon(reader.lost()).expect("it is a loss, not a release");
+    }
+    let write = lock.write().owner(1).blocking().acquire().expect("free");
+    let read = lock.read().owner(1).blocking().acquire().expect("a writer may read");
+    assert!(operator.evict(&one(&operator, "n")).blocking().expect("answered"));
+    for guard in [write, read] {
+        soon(guard.lost()).expect("it is a loss, not a release");
+    }
+    assert!(all(operator.locks("n")).is_empty());
+}
+
+#[test]
+fn a_lock_without_one_holder_is_not_evicted_and_the_error_says_what_frees_it() {
+    let (server, client, operator) = pair();
+    let semaphore = client.permit_semaphore("permits");
+    assert!(semaphore.try_set_permits(2).blocking().expect("answered"));
+    let id = semaphore.acquire().blocking().expect("there are two").keep();
+    let group = client.multi_lock_group("multi", &["a", "b"]).blocking().acquire().expect("free");
+    let token = client.token_lock("token").blocking().acquire().expect("free");
+    assert!(client.semaphore("semaphore").try_set_permits(2).blocking().expect("answered"));
+    let before = server.view().keys("*");
+    for (name, remedy) in [("permits", "by its id"), ("multi", "values"), ("token", "token_lock"), ("semaphore", "permits")] {
+        let refused = operator.evict(&one(&operator, name)).blocking();
+        let Err(Error::Unsupported(why)) = refused else { panic!("{name}: {refused:?}") };
+        assert!(why.contains(&format!("`{name}`")) && why.contains(remedy), "{why}");
+    }
+    assert_eq!(server.view().keys("*"), before);
+    token.release().expect("held");
+    group.release().expect("held");
+    semaphore.release(id).blocking().expect("it is out");
+    semaphore.delete().blocking().expect("answered");
+    client.semaphore("semaphore").delete().blocking().expect("answered");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::vec::IntoIter;
 
 use crate::base::blocking;
 use crate::client::Client;
+use crate::api::operation::{Object, Operation, changed};
 use crate::request::error::{Error, Result};
 use crate::request::inventory::{HeldLock, Page};
 use crate::request::{Answer, Op, Request};
@@ -27,6 +28,35 @@ impl Client {
             next: Some(Vec::new()),
             page: Vec::new().into_iter(),
             seen: HashSet::new(),
+        }
+    }
+
+    /// Takes a lock away from the holder that a listing has found, and from no later one. `true`: the holder had it still, and
+    /// has lost it. Readers lose it together, if the first one of [`HeldLock::holders`] still reads. The client of the holder is told
+    /// (`deleted`), and waiters are woken.
+    ///
+    /// ```no_run
+    /// # async fn example(client: redlatch::Client) -> redlatch::Result<()> {
+    /// if let Some(lock) = client.locks("orders:42").next().await? {
+    ///     let is_evicted = client.evict(&lock).await?;
+    ///     println!("{}: {}", lock.name, if is_evicted { "free" } else { "another holder has it by now" });
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `Unsupported` for the kinds `multi`, `permits`, `token`, `semaphore` and `latch`, and by a client of another system than
+    /// Redis.
+    ///
+    /// # Cancellation
+    /// The call goes on to its end without its future.
+    pub fn evict(&self, lock: &HeldLock) -> Operation<bool> {
+        let object = Object { client: self.clone(), kind: lock.kind, name: lock.name.as_str().into() };
+        let operation = Operation::new(&object, Op::ForceRelease, &[], changed);
+        match lock.evictable() {
+            Ok(holder) => operation.with(|request| request.texts.push(holder.into_bytes())),
+            Err(why) => operation.refused(Error::Unsupported(why)),
         }
     }
 }

@@ -105,6 +105,23 @@ impl HeldLock {
         }
     }
 
+    /// The field of the holder that a forced release evicts. `Err` says how such a lock is freed instead.
+    pub(crate) fn evictable(&self) -> std::result::Result<String, String> {
+        let name = &self.name;
+        let remedy = match self.kind {
+            "multi" => "has several values; call `force_release` of a lock of those values",
+            "permits" => "has permits that are out; give each back by its id, `permit_semaphore(name).release(id)`",
+            "token" => "may be a token lock or another program's text; if it is one, call `token_lock(name).force_release()`",
+            "semaphore" | "latch" => "is a number without a holder; add permits, or delete it",
+            _ => {
+                let holder = self.holders.iter().find(|holder| holder.writes).or(self.holders.first());
+                let Holder { client, owner, writes, .. } = holder.ok_or_else(|| format!("`{name}` has no holder"))?;
+                return Ok(format!("{client}:{owner}{}", if *writes { ":write" } else { "" }));
+            }
+        };
+        Err(format!("`{name}` {remedy}"))
+    }
+
     fn put(&self, texts: &mut Vec<Vec<u8>>) {
         let fields = [
             self.name.clone(),

@@ -41,7 +41,9 @@ pub enum Op {
     /// `numbers`, each in two halves. It is not `done` if one of them is not out any more, and `Answer::number` is the
     /// number that it gave back.
     Release = 2,
-    /// Takes the lock away from its holder. `Answer::number` is 1 if there was one.
+    /// Takes the lock away from its holder. `Answer::number` is 1 if there was one. On Redis `Request::texts[0]` names the
+    /// holder, `<client uuid>:<owner>` and `:write` behind that of a writer: if another one has the lock it stays, and
+    /// `Answer::number` is 0.
     ForceRelease = 3,
     /// Looks at the lock. `Answer::number` is its remaining time in ms (−1: no end, −2: free). `items` is `[count of
     /// the owner's holds]`, with a fenced lock `[count, token]`: the latest token. Of a semaphore or a latch

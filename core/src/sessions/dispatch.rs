@@ -195,6 +195,14 @@ fn begin(
         Op::Watch => sessions.watch(request.hold, ticket, done),
         Op::Ping => sessions.spawn(ticket, limits, done, sessions.clone().ping(limits)),
         Op::Inspect => sessions.spawn(ticket, limits, done, sessions.clone().inspect(limits, request)),
+        Op::ForceRelease if !request.texts.is_empty() => {
+            let error = Error::Unsupported(format!(
+                "{} takes `{}` away from any holder, and not from one that is named; use a forced release",
+                sessions.driver.system(),
+                request.name
+            ));
+            return Some((done, Err(error)));
+        }
         Op::ForceRelease => sessions.spawn(ticket, limits, done, sessions.clone().force_release(limits, request)),
         op => {
             let error = match sessions.kind(request.kind) {

@@ -12,7 +12,8 @@ use crate::request::{Answer, Op};
 impl Target {
     pub async fn force_release(&self) -> Result<Answer> {
         let retry = self.retry_limits(None);
-        let mut holder = String::new();
+        let meant = self.texts.first().map(|holder| String::from_utf8_lossy(holder).into_owned());
+        let mut holder = meant.clone().unwrap_or_default();
         loop {
             let call = self.call(Op::ForceRelease, &Inputs { holder: &holder, ..self.inputs() })?;
             // This comes before the sending: the watchdog may find the holds gone before the answer is here.
@@ -27,6 +28,7 @@ impl Target {
                 // An earlier copy may have evicted the holder that it names: this call must not evict the next one as
                 // well.
                 (Code::NotNow, Some(_)) if repeated && !holder.is_empty() => return Ok(Answer::done(1)),
+                (Code::NotNow, Some(_)) if meant.is_some() => return Ok(Answer::done(0)),
                 (Code::NotNow, Some(_)) if !holder.is_empty() && Instant::now() >= retry.give_up => {
                     let cause = format!("had another holder of `{}` each time; try again", self.plain_name());
                     return Err(Error::unavailable(self.redis.config.server(), cause, true));
