@@ -7,7 +7,7 @@ use std::time::Duration;
 use redlatch::ffi::kinds::{ALL, KindRow};
 use redlatch::ffi::{Border, Look, Op, Request};
 use redlatch::{Client, Error, LostReason};
-use redlatch_tests::{PATIENCE, Server, kinds, soon};
+use redlatch_tests::{PATIENCE, Proxy, Server, kinds, soon};
 use tracing::Level;
 
 use super::logs::{keep, losses_of, warnings_of};
@@ -122,4 +122,40 @@ fn give_up_beside_force(kind: &'static str) {
         eventually(|| !view.exists("n") && view.channels("*").is_empty());
     }
     assert!(given_back > 0, "{kind}: no waiter gave up in time");
+}
+
+/// The client takes a lock away from another one, and takes it itself before it hears of that.
+#[test]
+fn a_later_loss_of_a_hold_that_came_during_a_forced_release_is_warned_of() {
+    keep();
+    let server = Server::start();
+    let name = "forced before";
+    let proxy = Proxy::start(&server);
+    let client = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
+    let other = Client::connect(&server.url()).expect("a good URL");
+    let request = |op, owner| Request::new(op, "plain", name, owner);
+    // The server knows the scripts, and the client has its connections.
+    for _ in 0..2 {
+        client.run_blocking(request(Op::Acquire, 1)).expect("answered");
+        client.run_blocking(request(Op::ForceRelease, 1)).expect("answered");
+    }
+    eventually(|| losses_of(name).len() == 2);
+    assert!(other.run_blocking(request(Op::Acquire, 9)).expect("answered").done);
+    // The answer to the call that names the holder comes late.
+    proxy.retard_replies_to(&format!("{}:9", other.id()), 1, Duration::from_millis(700));
+    let (sender, forced) = mpsc::channel();
+    client.submit(client.ticket(), request(Op::ForceRelease, 1), move |result| drop(sender.send(result)));
+    let mut view = server.view();
+    eventually(|| !view.exists(name));
+    let own = client.run_blocking(request(Op::Acquire, 2)).expect("answered");
+    assert!(own.done && forced.try_recv().is_err(), "set up badly");
+    assert!(forced.recv_timeout(PATIENCE).expect("answered").expect("answered").done);
+    view.command::<()>(&["DEL", name]);
+    eventually(|| !matches!(client.look(own.number as u64), Look::Held { .. }));
+    let of_own = || {
+        let owner = format!("{}:2", client.id());
+        losses_of(name).into_iter().find(|(_, _, message)| message.contains(&owner))
+    };
+    eventually(|| of_own().is_some());
+    assert_eq!(of_own().expect("it came").0, Level::WARN, "an operator deleted it: {:?}", losses_of(name));
 }

@@ -13,6 +13,7 @@ mod given_up;
 mod leases;
 mod mingled;
 mod outlasting;
+mod refused;
 mod row;
 mod turns;
 mod twins;

@@ -184,7 +184,8 @@ impl Holds {
         let renew_at = self.first_renewal(key, now);
         // The server shortens no key that it has kept for the owner.
         let ends = self.counted_in(claim, claim.owner).into_iter().filter_map(|key| self.owned[key].outlasts);
-        let outlasts = ends.max().filter(|end| *end > until);
+        let lent = self.names.get(&claim.name).and_then(|sharers| sharers.outlasting(claim.owner));
+        let outlasts = ends.chain(lent).max().filter(|end| *end > until);
         let owned = &mut self.owned[key];
         if owned.live() == 0 {
             let holds = std::mem::take(&mut owned.holds);
@@ -406,8 +407,16 @@ impl Holds {
 
     /// Notes that the server may keep the key until `end`: the answer to a call came too late or not at all.
     pub fn outlasts(&mut self, claim: &Claim, end: Instant) {
-        for key in self.counted_with(claim) {
+        self.outlasts_in(claim, self.field(claim), end);
+    }
+
+    /// As [`Holds::outlasts`], for what the owner of this claim has under the field of that owner.
+    pub fn outlasts_in(&mut self, claim: &Claim, field: i64, end: Instant) {
+        for key in self.counted_in(claim, field) {
             self.owned[key].outlast(end);
+        }
+        if field != claim.owner {
+            self.names.get_mut(&claim.name).into_iter().for_each(|sharers| sharers.outlast(field, end));
         }
     }
 

@@ -56,6 +56,14 @@ pub struct Unsettled {
     pub answered: bool,
 }
 
+impl Unsettled {
+    /// Tells whether the script may have ended half way: the server has refused the call for good, as it does where the user
+    /// lacks a right.
+    pub fn is_half_done(&self) -> bool {
+        self.answered && !self.error.is_for_now() && matches!(self.error, Error::Refused { .. })
+    }
+}
+
 /// Sends a call until its outcome is known. `first`: the outcome of a copy that was sent already, and its time.
 pub async fn settle(
     redis: &Redis,

@@ -8,6 +8,7 @@ use redlatch::{Client, Error};
 use redlatch_tests::{Direction, Proxy, all_at_once};
 
 use super::row::Row;
+use super::turns::{fields, know_releases, through_grip};
 use crate::{eventually, ms, secs};
 
 const HOUR: Duration = secs(3600);
@@ -249,5 +250,104 @@ fn a_lock_that_is_released_behind_a_shorter_lease_during_an_outage_is_free_after
     eventually(|| begun.elapsed() > secs(3));
     assert!(view.pttl("n") > 500_000);
     proxy.flow();
+    eventually(|| !view.exists("n"));
+}
+
+/// As above, but the owner of the field takes the lock, and not the holder through it.
+#[test]
+fn a_lock_that_the_owner_of_a_lent_field_takes_is_free_after_its_release() {
+    let row = Row::of("plain");
+    let proxy = Proxy::start(&row.server);
+    let client = connect(&row, &proxy, "turn=60&watchdog=1&response_timeout=0.3&retry_for=0");
+    let extend = |hold: &Answer, owner, lease| Request {
+        hold: hold.number as u64,
+        lease: Some(lease),
+        ..row.request(Op::Extend, owner)
+    };
+    // The server knows the scripts.
+    let other = row.take(&client, 7);
+    client.run_blocking(extend(&other, 7, secs(1))).expect("it is held");
+    row.give(&client, 7);
+    let heir = through_grip(&row, &client);
+    proxy.lose_reply_to(&HOUR.as_millis().to_string());
+    client.run_blocking(extend(&heir, 2, HOUR)).expect_err("no answer comes");
+    eventually(|| !is_held(&client, heir.number as u64));
+    let mut view = row.view();
+    assert!(view.pttl("n") > 3_000_000, "set up badly");
+    let own = row.lease(&client, 1, ms(500)).number as u64;
+    eventually(|| !is_held(&client, own));
+    let released = row.try_give(&client, 1);
+    assert!(matches!(released, Err(Error::Lost(_))), "{released:?}");
+    eventually(|| !view.exists("n"));
+}
+
+/// The call that puts the holder's own field there is carried out without an answer. Then no call comes to the server for longer than
+/// the watchdog's time.
+#[test]
+fn the_own_field_of_a_long_hold_is_given_back_after_an_outage() {
+    let row = Row::of("plain");
+    let proxy = Proxy::start(&row.server);
+    let client = connect(&row, &proxy, "turn=60&watchdog=1&response_timeout=0.3&retry_for=0");
+    know_releases(&row);
+    let heir = through_grip(&row, &client);
+    let lease = secs(15);
+    client
+        .run_blocking(Request { hold: heir.number as u64, lease: Some(lease), ..row.request(Op::Extend, 2) })
+        .expect("it is held");
+    let begun = Instant::now();
+    let mut view = row.view();
+    proxy.lose_replies_to(&format!("{}:2", client.id()), 1);
+    client.run_blocking(row.request(Op::Acquire, 2)).expect_err("no answer comes");
+    // Copies go on to come there, and each has the server keep the key for the whole lease.
+    eventually(|| begun.elapsed() > lease - secs(1));
+    assert_eq!(fields(&row, &client), ["2"], "set up badly");
+    proxy.refuse();
+    proxy.cut();
+    proxy.disarm();
+    eventually(|| !is_held(&client, heir.number as u64));
+    let released = row.try_give(&client, 2);
+    assert!(matches!(released, Err(Error::Lost(_))), "{released:?}");
+    eventually(|| begun.elapsed() > lease + secs(5));
+    let left = view.pttl("n");
+    assert!(left > 4_000, "{left}: set up badly");
+    proxy.accept();
+    let back = Instant::now();
+    eventually(|| !view.exists("n"));
+    assert!(back.elapsed() < ms(left as u64 - 1_500), "it ended by itself, {:?} after the outage", back.elapsed());
+}
+
+/// What a release leaves ends before its answer comes. Then no call comes to the server for longer than the watchdog's time.
+#[test]
+fn what_a_release_has_left_is_given_back_after_an_outage() {
+    let row = Row::of("plain");
+    let proxy = Proxy::start(&row.server);
+    let client = connect(&row, &proxy, "watchdog=1&response_timeout=10&retry_for=0");
+    let extend = |number, lease| Request { hold: number, lease: Some(lease), ..row.request(Op::Extend, 1) };
+    let outer = row.lease(&client, 1, secs(4)).number as u64;
+    let inner = row.lease(&client, 1, secs(4)).number as u64;
+    // The server knows the scripts.
+    client.run_blocking(extend(inner, secs(4))).expect("held");
+    let begun = Instant::now();
+    let other = row.lease(&client, 1, secs(4)).number as u64;
+    client.run_blocking(Request { hold: other, ..row.request(Op::Release, 1) }).expect("held");
+    proxy.lose_reply_to(&HOUR.as_millis().to_string());
+    client.run_blocking(extend(inner, HOUR)).expect_err("no answer comes");
+    let mut view = row.view();
+    assert!(view.pttl("n") > 3_000_000, "set up badly");
+    // No copy can come any more.
+    eventually(|| begun.elapsed() > ms(1_500));
+    let Look::Held { remaining } = client.look(outer) else { panic!("set up badly: it is over") };
+    // The release comes there, and its answer late; the next call does not.
+    proxy.refuse();
+    proxy.cut_at(Direction::ToServer, &format!("{}:1", client.id()), 2);
+    proxy.retard_replies_to(&format!("{}:1", client.id()), 1, remaining + ms(300));
+    let _ = client.run_blocking(Request { hold: inner, ..row.request(Op::Release, 1) });
+    proxy.refuse();
+    proxy.cut();
+    proxy.disarm();
+    let parted = Instant::now();
+    assert!(view.exists("n"), "set up badly: it is given back already");
+    eventually(|| parted.elapsed() > secs(6));
+    proxy.accept();
     eventually(|| !view.exists("n"));
 }

@@ -53,7 +53,7 @@ pub fn through(row: &Row) -> (Client, Answer) {
 }
 
 /// Owner 2 of a client with a long turn gets the lock through the grip of owner 1. Gives the holder's answer.
-fn through_grip(row: &Row, client: &Client) -> Answer {
+pub fn through_grip(row: &Row, client: &Client) -> Answer {
     for _ in 0..200 {
         if row.traits.fenced {
             // So the server draws a token more.
@@ -77,14 +77,14 @@ fn is_held(client: &Client, taken: &Answer) -> bool {
 }
 
 /// The numbers of the owners that the server knows.
-fn fields(row: &Row, client: &Client) -> Vec<String> {
+pub fn fields(row: &Row, client: &Client) -> Vec<String> {
     let own = format!("{}:", client.id());
     let fields = row.view().hgetall("n").into_keys().filter_map(|field| Some(field.strip_prefix(&own)?.to_owned()));
     fields.map(|field| field.trim_end_matches(":write").to_owned()).collect()
 }
 
 /// Has the server know the script of a release: the first call of it runs at once.
-fn know_releases(row: &Row) {
+pub fn know_releases(row: &Row) {
     row.take(&row.b, 9);
     row.give(&row.b, 9);
 }

@@ -228,9 +228,9 @@ impl Holds {
         self.of(claim).map(|owned| owned.outlasting().unwrap_or(owned.deadline))
     }
 
-    /// Notes that the server has put the field of this claim in the place of `grip`, for the watchdog's lease after a call
-    /// sent at `sent`. False: no hold is left for which it should keep that.
-    pub fn gripped(&mut self, claim: &Claim, grip: i64, sent: Instant, now: Instant) -> bool {
+    /// Notes that the server has put the field of this claim in the place of `grip`, for `lease` after a call sent at
+    /// `sent`. False: no hold is left for which it should keep that.
+    pub fn gripped(&mut self, claim: &Claim, grip: i64, lease: Duration, sent: Instant, now: Instant) -> bool {
         let Some(key) = self.claims.get(claim).copied() else { return false };
         self.expire(key, now);
         let owned = &mut self.owned[key];
@@ -240,11 +240,15 @@ impl Holds {
         owned.field = claim.owner;
         self.names.get_mut(&claim.name).into_iter().for_each(|sharers| sharers.granted = claim.owner);
         let owned = &mut self.owned[key];
-        if owned.live() > 0 {
+        let is_held = owned.live() > 0;
+        if !is_held || lease > self.watchdog {
+            owned.outlast(sent + lease);
+        }
+        if is_held {
             self.lengthen(claim, self.watchdog, sent, now);
             return true;
         }
-        owned.outlast(sent + self.watchdog);
+        let owned = &self.owned[key];
         owned.holds.iter().any(|hold| hold.abandoned)
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::{Holds, Owned};
+use crate::base::clock::Instant;
 
 /// The keys of owners.
 pub type Keys = SmallVec<[usize; 2]>;
@@ -19,6 +20,9 @@ pub struct Sharers {
     pub all_ask: bool,
     /// The owner of the field that the server has given this client last.
     pub granted: i64,
+    /// Fields that the server may keep until then by a call of an owner that held through them. The owner of such a field does
+    /// not know of that call, and may take the lock anew.
+    lent: SmallVec<[(i64, Instant); 1]>,
     /// The owner that this client has let in last by a kind that lets no other in: its key, and the number of its first hold.
     pub exclusive: Option<(usize, u64)>,
 }
@@ -30,6 +34,23 @@ impl Sharers {
             ([key], []) | ([], [key]) => Some(*key),
             _ => None,
         }
+    }
+
+    /// Notes that the server may keep the field of that owner until then, by a call of another owner.
+    pub fn outlast(&mut self, field: i64, end: Instant) {
+        let end = self.outlasting(field).map_or(end, |known| known.max(end));
+        self.freed(field);
+        self.lent.push((field, end));
+    }
+
+    /// See [`Sharers::outlast`].
+    pub fn outlasting(&self, field: i64) -> Option<Instant> {
+        self.lent.iter().find(|(of, _)| *of == field).map(|(_, end)| *end)
+    }
+
+    /// Notes that the server has that field no more.
+    pub fn freed(&mut self, field: i64) {
+        self.lent.retain(|(of, _)| *of != field);
     }
 
     pub fn has_lapsed(&self) -> bool {

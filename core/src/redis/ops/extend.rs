@@ -35,13 +35,15 @@ impl Target {
         });
         let Settled { reply, sent, .. } = match settle(&self.redis, &call, retry, None).await {
             Ok(settled) => settled,
-            Err(Unsettled { error, copies, .. }) => {
-                let Some(over) = copies.iter().map(|copy| copy.over).max() else {
+            Err(unsettled) => {
+                let half_done = unsettled.is_half_done().then(Instant::now);
+                let Unsettled { error, copies, .. } = unsettled;
+                let Some(over) = copies.iter().map(|copy| copy.over).chain(half_done).max() else {
                     // The server has not seen the call.
                     self.redis.holds(|holds| before.into_iter().for_each(|before| holds.restore(&self.claim, before)));
                     return Err(error);
                 };
-                self.redis.holds(|holds| holds.outlasts(&self.claim, over + lease));
+                self.redis.holds(|holds| holds.outlasts_in(&self.claim, field, over + lease));
                 // A copy may still come, and change the end of the key: no newer hold may begin before that is over.
                 let target = self.clone();
                 self.redis.io.spawn_present(async move {
@@ -67,7 +69,7 @@ impl Target {
         });
         self.ensure(number)
             .map(|()| Answer::done(1))
-            .inspect_err(|_| self.redis.holds(|holds| holds.outlasts(&self.claim, now + lease)))
+            .inspect_err(|_| self.redis.holds(|holds| holds.outlasts_in(&self.claim, field, now + lease)))
     }
 
     /// The lease that keeps a hold from now on for as long as the client believes in it.

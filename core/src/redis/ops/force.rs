@@ -19,8 +19,10 @@ impl Target {
             // This comes before the sending: the watchdog may find the holds gone before the answer is here.
             self.redis.holds(|holds| holds.force(&self.claim.name, true));
             let settled = settle(&self.redis, &call, retry, None).await;
-            let is_forced = settled.as_ref().is_ok_and(|settled| settled.reply.code == Code::Done);
-            self.redis.holds(|holds| holds.force(&self.claim.name, is_forced));
+            // A hold that the client has taken meanwhile is none of those that this takes away.
+            if !settled.as_ref().is_ok_and(|settled| settled.reply.code == Code::Done) {
+                self.redis.holds(|holds| holds.force(&self.claim.name, false));
+            }
             self.suspect(&call);
             let Settled { reply, repeated, .. } = settled.map_err(|unsettled| unsettled.error)?;
             match (reply.code, reply.text()) {

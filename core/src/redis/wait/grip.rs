@@ -17,6 +17,8 @@ use crate::redis::settle::{RetryLimits, Settled, Unsettled, after, settle};
 use crate::redis::target::{Attempt, Target};
 use crate::request::error::{Error, Result};
 
+/// The pause before a server that refuses a call is asked again.
+const REFUSED: Duration = Duration::from_millis(500);
 /// The longest sleep of a waiter behind a hold of another kind that only this client knows.
 const UNTOLD: Duration = Duration::from_secs(1);
 
@@ -78,10 +80,12 @@ impl Target {
         let Some(call) = self.row.kind.take_grip(&inputs) else { return Ok(own) };
         match settle(&self.redis, &call, retry, None).await {
             // If the hold has ended meanwhile, the caller's own acquire takes that field or gives it back.
-            Ok(settled) => drop(self.took_grip(&entry, settled)),
-            Err(Unsettled { error, copies, .. }) => {
-                if !copies.is_empty() {
-                    let go_on = self.clone().find_grip(own, entry, call, copies);
+            Ok(settled) => drop(self.took_grip(&entry, settled, lease)),
+            Err(unsettled) => {
+                let is_half_done = unsettled.is_half_done();
+                let Unsettled { error, copies, .. } = unsettled;
+                if !copies.is_empty() || is_half_done {
+                    let go_on = self.clone().find_grip(own, entry, call, copies, lease);
                     self.redis.io.spawn_present(go_on);
                 }
                 return Err(error);
@@ -91,11 +95,11 @@ impl Target {
     }
 
     /// False: the server has the owner's own field, and no hold is left for it.
-    fn took_grip(&self, entry: &Entry, settled: Settled) -> bool {
+    fn took_grip(&self, entry: &Entry, settled: Settled, lease: Duration) -> bool {
         let Settled { reply, sent, .. } = settled;
         let now = Instant::now();
         match reply.code {
-            Code::Passed => self.redis.holds(|holds| holds.gripped(&self.claim, entry.claim.owner, sent, now)),
+            Code::Passed => self.redis.holds(|holds| holds.gripped(&self.claim, entry.claim.owner, lease, sent, now)),
             _ => {
                 self.missing(entry.claim.owner, &reply, sent);
                 true
@@ -104,19 +108,29 @@ impl Target {
     }
 
     /// Finds out under which field the server keeps the hold, after a call without a known outcome. No other call about
-    /// the hold goes out before that, or before the client stops believing in it. Then it gives back what the server
-    /// may have under the owner's own field: that outlasts the hold.
-    async fn find_grip(self, own: Entry, entry: Entry, call: Call, copies: Vec<Sent>) {
+    /// the hold goes out before that, or before the client stops believing in it, even while the server refuses to tell. Then it
+    /// gives back what the server may have under the owner's own field for `lease`: that outlasts the hold.
+    async fn find_grip(self, own: Entry, entry: Entry, call: Call, mut copies: Vec<Sent>, lease: Duration) {
         let give_up = self.redis.holds(|holds| holds.end_of(&self.claim)).unwrap_or_else(Instant::now);
         let retry = RetryLimits { give_up, ..self.retry_limits(None) };
-        let is_wanted = match after(&self.redis, &call, retry, None, copies).await {
-            Ok(settled) => self.took_grip(&entry, settled),
+        let found = loop {
+            match after(&self.redis, &call, retry, None, copies).await {
+                Ok(settled) => break Ok(settled),
+                Err(unsettled) if Instant::now() < give_up => {
+                    copies = unsettled.copies;
+                    sleep_until((Instant::now() + REFUSED).min(give_up).into()).await;
+                }
+                Err(unsettled) => break Err(unsettled.copies),
+            }
+        };
+        let (is_wanted, over) = match found {
+            Ok(settled) => (self.took_grip(&entry, settled, lease), Instant::now()),
             // A copy may still come: no newer hold may begin under either field before that is over.
-            Err(Unsettled { copies, .. }) => {
+            Err(copies) => {
                 let over = copies.iter().map(|copy| copy.over).max().unwrap_or(give_up);
                 sleep_until(over.into()).await;
-                self.redis.holds(|holds| holds.outlasts(&self.claim, over + self.redis.config.watchdog));
-                false
+                self.redis.holds(|holds| holds.outlasts(&self.claim, over + lease));
+                (false, over)
             }
         };
         drop(entry);
@@ -130,7 +144,7 @@ impl Target {
                 }
             };
             let leave = self.redis.holds(|holds| holds.kept_under(&own.claim, Instant::now()));
-            drop(self.give_back(own, leave, Vec::new()));
+            drop(self.patient_until(over + lease).give_back(own, leave, Vec::new()));
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::redis::settle::{RetryLimits, Settled, Unsettled, settle};
 use crate::redis::target::{Sending, Target};
 use crate::redis::wait::passing::Pass;
 use crate::request::error::{Error, Result};
-use crate::request::{Answer, Op};
+use crate::request::{Answer, LEASE_MAX, Op};
 
 /// A release on its way.
 pub struct Releasing {
@@ -107,9 +107,9 @@ impl Target {
         let Releasing { leaving, entry, pass, heard, .. } = *releasing;
         let now = Instant::now();
         let done = matches!(reply.code, Code::Done | Code::Passed) || (repeated && leaving.leave == 0);
+        let left = reply.left();
         if done {
             self.say_released(leaving.leave);
-            let left = reply.left();
             self.redis.holds(|holds| {
                 holds.released(&self.claim, leaving.number, leaving.leave == 0, now);
                 if let Some(left) = left.filter(|_| leaving.leave > 0) {
@@ -122,7 +122,7 @@ impl Target {
         // All that it left may have ended meanwhile: the server would keep the key for no hold.
         let is_left = leaving.leave > 0 && self.redis.holds(|holds| holds.kept_under(&entry.claim, now)) == 0;
         if is_left && done {
-            drop(self.give_back(entry, 0, Vec::new()))
+            drop(self.patient_until(now + left.unwrap_or(LEASE_MAX)).give_back(entry, 0, Vec::new()))
         } else {
             drop(entry)
         }
@@ -239,7 +239,7 @@ impl Target {
     }
 
     /// The same target, whose give-back tries for as long as the server may keep what ends at `end`, as the client knows it.
-    fn patient_until(&self, end: Instant) -> Target {
+    pub fn patient_until(&self, end: Instant) -> Target {
         let left = lease_for(end.saturating_duration_since(Instant::now()));
         Target { lease: self.lease.max(left), ..self.clone() }
     }
@@ -256,10 +256,11 @@ impl Target {
         self.redis.io.spawn_present(async move {
             // Until then no other call of the owner goes out.
             let entry = entry;
-            target.reduce_to(leave, copies, &entry.claim).await;
+            let left = target.reduce_to(leave, copies, &entry.claim).await;
             // All that it left may have ended meanwhile: the server would keep the key for no hold.
             let kept = |holds: &mut Holds| holds.kept_under(&entry.claim, Instant::now());
             if leave > 0 && target.redis.holds(kept) == 0 {
+                let target = left.map_or_else(|| target.clone(), |left| target.patient_until(Instant::now() + left));
                 target.reduce_to(0, Vec::new(), &entry.claim).await;
             }
             drop(entry);
@@ -267,13 +268,14 @@ impl Target {
     }
 
     /// Has the server keep so many holds under this grip and no more, after `copies`. Meanwhile the owner of what is given back
-    /// may take the lock anew, under another grip.
-    async fn reduce_to(&self, leave: u32, copies: Vec<Sent>, grip: &Claim) {
-        let Ok(call) = self.call(Op::Release, &Inputs { leave, lease_ms: 0, ..self.inputs() }) else { return };
+    /// may take the lock anew, under another grip. Gives the time for which the server keeps the rest, if it tells.
+    async fn reduce_to(&self, leave: u32, copies: Vec<Sent>, grip: &Claim) -> Option<Duration> {
+        let call = self.call(Op::Release, &Inputs { leave, lease_ms: 0, ..self.inputs() }).ok()?;
         let settled = self.follow(&call, copies, self.patience()).await;
         self.changed();
         if leave == 0 {
-            return self.wake_sharers();
+            self.wake_sharers();
+            return None;
         }
         // A call that is undone by this one may have changed the end of the key.
         let left = settled.and_then(|Settled { reply, sent, .. }| Some((reply.left()?, sent)));
@@ -281,5 +283,6 @@ impl Target {
             Some((left, sent)) => holds.left(&self.claim, grip.owner, left, Duration::ZERO, sent, Instant::now()),
             None => holds.outlasts_under(grip, Instant::now() + self.lease),
         });
+        left.map(|(left, _)| left)
     }
 }

@@ -8,7 +8,7 @@ use crate::redis::kinds::script::Call;
 use crate::redis::link::Sent;
 use crate::redis::settle::{RetryLimits, Settled, Unsettled, after};
 use crate::redis::target::{Attempt, Sending, Target};
-use crate::request::error::{Error, Result};
+use crate::request::error::Result;
 
 /// An acquire that has begun.
 pub struct InFlight {
@@ -50,9 +50,9 @@ impl Target {
                         return Ok(tried);
                     }
                 }
-                Err(Unsettled { error, copies, held_back, answered }) => {
-                    let is_half_done = answered && !error.is_for_now() && matches!(error, Error::Refused { .. });
-                    let is_nothing = copies.is_empty() && !is_half_done;
+                Err(unsettled) => {
+                    let is_nothing = unsettled.copies.is_empty() && !unsettled.is_half_done();
+                    let Unsettled { error, copies, held_back, .. } = unsettled;
                     let given_back = match is_nothing {
                         true => return Err(error),
                         false if self.row.traits.held => {

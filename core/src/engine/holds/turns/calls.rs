@@ -133,7 +133,7 @@ impl World {
                 let claim = &self.claims[owner as usize];
                 let is_wanted = match reply {
                     Reply::Passed { .. } => {
-                        let is_wanted = self.holds.gripped(claim, entry.claim.owner, sent, now);
+                        let is_wanted = self.holds.gripped(claim, entry.claim.owner, WATCHDOG, sent, now);
                         // The client may have stopped believing in the hold meanwhile.
                         match self.holds.of(claim).is_some_and(|owned| owned.live() > 0) {
                             true => self.book.gripped(owner, sent + believed(WATCHDOG), word),

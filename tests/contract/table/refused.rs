@@ -1,0 +1,100 @@
+//! Calls whose answer was lost, and whose next copy the server refuses: for a missing right, or because it cannot save its data.
+
+use std::time::Instant;
+
+use redlatch::Client;
+use redlatch::ffi::{Answer, Border, Look, Op, Request};
+use redlatch_tests::Proxy;
+
+use super::row::Row;
+use super::turns::{fields, know_releases, through_grip};
+use crate::{eventually, ms, secs};
+
+/// A client whose owner 2 holds the lock, and whose call that puts that owner's own field into the place of another one was carried
+/// out without an answer.
+fn without_answer(row: &Row, proxy: &Proxy, watchdog: u64) -> (Client, u64) {
+    let options = format!("turn=60&watchdog={watchdog}&response_timeout=1&retry_for=0");
+    let client = Client::connect(&format!("{}?{options}", row.server.url_at(proxy.port()))).expect("a good URL");
+    know_releases(row);
+    let heir = through_grip(row, &client).number as u64;
+    proxy.lose_replies_to(&format!("{}:2", client.id()), 1);
+    client.run_blocking(row.request(Op::Acquire, 2)).expect_err("no answer comes");
+    assert_eq!(fields(row, &client), ["2"]);
+    (client, heir)
+}
+
+fn is_held(client: &Client, number: u64) -> bool {
+    matches!(client.look(number), Look::Held { .. })
+}
+
+#[test]
+fn a_hold_outlasts_the_refusal_of_a_question_about_its_field() {
+    let row = Row::of("plain");
+    let proxy = Proxy::start(&row.server);
+    let (client, heir) = without_answer(&row, &proxy, 30);
+    let mut view = row.view();
+    view.command::<()>(&["ACL", "SETUSER", "default", "-pexpire"]);
+    proxy.disarm();
+    let end = Instant::now() + secs(4);
+    while Instant::now() < end {
+        let is_there = view.exists("n");
+        assert!(is_there || !is_held(&client, heir), "the client has freed it: {:?}", client.look(heir));
+    }
+    assert!(is_held(&client, heir), "{:?}", client.look(heir));
+    view.command::<()>(&["ACL", "SETUSER", "default", "+pexpire"]);
+    eventually(|| row.try_give(&client, 2).is_ok() && !view.exists("n"));
+}
+
+#[test]
+fn a_question_about_a_field_that_is_refused_for_a_moment_lets_no_other_client_in() {
+    let row = Row::of("plain");
+    let proxy = Proxy::start(&row.server);
+    let (client, heir) = without_answer(&row, &proxy, 6);
+    proxy.disarm();
+    let refusal =
+        b"-MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk.\r\n";
+    proxy.answer_to(&format!("{}:2", client.id()), refusal);
+    let end = Instant::now() + secs(8);
+    while Instant::now() < end {
+        let other = row.b.run_blocking(Request { wait: Some(ms(0)), ..row.request(Op::Acquire, 9) });
+        let held = client.look(heir);
+        if let Ok(Answer { done: true, .. }) = other {
+            assert!(!matches!(held, Look::Held { .. }), "two have it: {held:?}");
+            return row.give(&row.b, 9);
+        }
+    }
+    assert!(is_held(&client, heir), "{:?}", client.look(heir));
+    row.give(&client, 2);
+}
+
+/// The script has shortened the key of the hold before the server refuses it.
+#[test]
+fn a_shorter_lease_that_is_refused_half_way_leaves_no_reader_beside_a_writer() {
+    let row = Row::of("read");
+    let write = row.by("write");
+    let client = row.client("");
+    let number = row.lease(&client, 1, secs(600)).number as u64;
+    row.take(&row.b, 9);
+    let mut view = row.view();
+    eventually(|| view.tells());
+    view.command::<()>(&["ACL", "SETUSER", "default", "-hgetall"]);
+    client
+        .run_blocking(Request { hold: number, lease: Some(ms(800)), ..row.request(Op::Extend, 1) })
+        .expect_err("the user lacks a right");
+    view.command::<()>(&["ACL", "SETUSER", "default", "+hgetall"]);
+    let key = format!("{{n}}:{}:1:rwlock_timeout:1", client.id());
+    assert!(view.pttl(&key) <= 800, "set up badly");
+    let begun = Instant::now();
+    eventually(|| begun.elapsed() > ms(1200));
+    row.give(&row.b, 9);
+    eventually(|| {
+        let other = write.try_for(&write.b, 9, ms(0));
+        let held = client.look(number);
+        assert!(other.is_none() || !matches!(held, Look::Held { .. }), "a writer beside a reader: {held:?}");
+        other.is_some() || view.pttl("n") > 2_000
+    });
+    if let Some(other) = write.try_for(&write.b, 9, secs(40)) {
+        assert!(!is_held(&client, number), "a writer beside a reader: {other:?}");
+        write.give(&write.b, 9);
+    }
+}
