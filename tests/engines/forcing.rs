@@ -1,8 +1,8 @@
 //! Forced releases whose answer is lost: they are repeated, and spare the next owner.
 
 use redlatch::ffi::{Border, Look, Op, Request};
-use redlatch::{Client, LostReason};
-use redlatch_tests::{Mariadb, PATIENCE, Proxy, Zookeeper, ms};
+use redlatch::{Client, Error, LostReason};
+use redlatch_tests::{Mariadb, PATIENCE, Proxy, Server, Zookeeper, ms};
 
 use crate::{acquire, eventually, wait};
 
@@ -60,5 +60,23 @@ fn the_end_of_a_statement_that_comes_late_is_no_answer_to_the_next_call() {
     assert!(!ours.lock("m").blocking().is_locked().expect("answered"));
     hits("IS_USED_LOCK");
     assert!(!ours.lock("m").blocking().force_release().expect("answered"));
+    guard.release().expect("held");
+}
+
+/// These systems take a lock from any holder, and a later one than that of the listing would lose it.
+#[test]
+fn a_lock_of_a_listing_is_evicted_by_clients_of_redis_alone() {
+    let redis = Server::start();
+    let lists = Client::connect(&redis.url()).expect("a good URL");
+    let guard = lists.lock("evicted").blocking().acquire().expect("free");
+    let lock = lists.locks("evicted").next_blocking().expect("answered").expect("it is held");
+    let (mariadb, zookeeper) = (Mariadb::shared(), Zookeeper::shared());
+    for url in [mariadb.url(), zookeeper.url()] {
+        let ours = Client::connect(&url).expect("a good URL");
+        let held = ours.lock("evicted").blocking().acquire().expect("free");
+        let refused = ours.evict(&lock).blocking();
+        assert!(matches!(&refused, Err(Error::Unsupported(why)) if why.contains("`evicted`")), "{url}: {refused:?}");
+        held.release().expect("held");
+    }
     guard.release().expect("held");
 }

@@ -183,6 +183,13 @@ impl Zookeeper {
         assert!(self.serves(), "it did not start again: {}", self.log());
     }
 
+    /// Starts a server that has lost all its data, on the same port.
+    pub fn restart_empty(&self) {
+        self.kill();
+        std::fs::remove_dir_all(self.data()).expect("it is there");
+        self.restart();
+    }
+
     /// Adds a line to its configuration, for its next start.
     pub fn set(&self, line: &str) {
         self.settings.lock().expect("no test panics while it holds this").push(line.to_owned());

@@ -122,9 +122,10 @@ fn enter(waiter: Waiter, key: &Key) -> Option<(Done, Result<Answer>)> {
         };
         match kin.iter().find(|(other, _)| has(state, other)) {
             Some((other, Kin::Same)) => state.enter(waiter, other, now),
+            // It would wait for itself: a limited wait ends without the lock.
             Some((_, Kin::Barred)) if !has(state, key) => {
-                let error = waiter.already_held();
-                Some((waiter, Err(error)))
+                let answer = if waiter.wait.is_some() { Ok(Answer::not_now()) } else { Err(waiter.already_held()) };
+                Some((waiter, answer))
             }
             _ => state.enter(waiter, key, now),
         }

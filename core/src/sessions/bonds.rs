@@ -33,7 +33,11 @@ impl State {
     fn due(&self) -> Instant {
         match self.asked {
             Some(_) => self.until(),
-            None => (self.answered + self.lease / 3).min(self.until()),
+            // An answer may prove little: then the next one has to come before the belief is over.
+            None => {
+                let last = (self.until() - self.lease / 8).max(self.answered + self.lease / 16);
+                (self.answered + self.lease / 3).min(last)
+            }
         }
     }
 }

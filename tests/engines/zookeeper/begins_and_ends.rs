@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use redlatch::ffi::{Border, Look};
 use redlatch::{Client, Error};
 use redlatch_tests::{Direction, Proxy, Server, Zookeeper, ms, secs};
 
@@ -55,5 +56,26 @@ fn a_client_that_is_dropped_ends_its_session() {
         drop(guard);
         assert!(begun.elapsed() < secs(1), "the drop waits for {:?}", begun.elapsed());
         eventually(|| server.sessions().is_empty());
+    }
+}
+
+/// The server counts the session from then on, and the client from its own first word. A hold of such a session is no shorter for that.
+#[test]
+fn a_hold_of_a_session_that_the_server_has_let_in_late_is_renewed_as_any_other() {
+    let server = Zookeeper::start();
+    let proxy = Proxy::to(server.port());
+    proxy.stall(Direction::ToClient);
+    let ours =
+        Client::connect(&format!("{}?watchdog=6&connect_timeout=8&response_timeout=8", server.url_at(proxy.port())))
+            .expect("a good URL");
+    let waiting = crate::wait(&ours, crate::acquire("plain", "late", 1, None));
+    let begun = Instant::now();
+    eventually(|| begun.elapsed() > ms(4_200));
+    proxy.flow();
+    let hold = waiting.within(secs(20)).expect("the server lets it in").number as u64;
+    let granted = Instant::now();
+    while granted.elapsed() < secs(8) {
+        assert!(matches!(ours.look(hold), Look::Held { .. }), "{:?} after {:?}", ours.look(hold), granted.elapsed());
+        std::thread::sleep(ms(10));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
+use redlatch::ffi::{Border, Op, Request};
 use redlatch::{Client, Error, LostReason};
 use redlatch_tests::nodes::Mode;
 use redlatch_tests::{Direction, Proxy, Zookeeper, ms, secs};
@@ -268,4 +269,37 @@ fn many_owners_of_two_clients_hold_no_more_permits_than_there_are() {
     eventually(|| {
         nodes.children("/many_permits/leases").is_empty() && nodes.children("/many_permits/locks").is_empty()
     });
+}
+
+/// The head of the queue has a node among those of the permits that are out.
+#[test]
+fn a_waiter_has_no_permit_and_fewer_permits_than_are_out_are_told_as_such() {
+    let server = Zookeeper::shared();
+    let [one, two] = clients(server);
+    let permits = one.permit_semaphore("told");
+    permits.set_permits(1).blocking().expect("set");
+    // How many there are, are left and are out.
+    let told = || {
+        let asked = one.run_blocking(Request::new(Op::Inspect, "permit_semaphore", "told", 0)).expect("told");
+        (permits.permits().blocking().expect("told"), asked.number, permits.acquired().blocking().expect("told"))
+    };
+    let first = permits.acquire_renewed().blocking().expect("free");
+    let mut nodes = server.nodes();
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| two.permit_semaphore("told").acquire_renewed().wait(secs(30)).blocking());
+        eventually(|| nodes.children("/told/leases").len() == 2);
+        assert_eq!(told(), (1, 0, 1));
+        first.release_blocking().expect("held");
+        waits.join().expect("no panic").expect("its turn").release_blocking().expect("held");
+    });
+    permits.set_permits(3).blocking().expect("set");
+    let out: Vec<_> = (0..3).map(|_| permits.acquire_renewed().blocking().expect("free")).collect();
+    permits.set_permits(1).blocking().expect("set");
+    assert_eq!(told(), (1, -2, 3));
+    let taken = Request { numbers: vec![-100], ..Request::new(Op::Add, "permit_semaphore", "told", 0) };
+    assert_eq!(one.run_blocking(taken).expect("answered").number, -102);
+    out.into_iter().for_each(|permit| permit.release_blocking().expect("held"));
+    let refused = permits.set_permits(1 << 31).blocking();
+    assert!(matches!(&refused, Err(Error::Config(why)) if why.contains("2147483648")), "{refused:?}");
+    permits.set_permits(0).blocking().expect("set");
 }

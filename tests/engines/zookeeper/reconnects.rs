@@ -129,3 +129,49 @@ fn a_waiter_that_has_stood_for_long_has_its_whole_time_when_the_server_goes_away
         waits.join().expect("no panic").expect("the server is back");
     });
 }
+
+/// The requests of a client stand in a queue while it has no connection, and all of them go out with the next one.
+#[test]
+fn no_request_of_a_long_queue_is_lost() {
+    let server = Zookeeper::start();
+    let proxy = Proxy::to(server.port());
+    let ours = Client::connect(&format!("{}?watchdog=30", server.url_at(proxy.port()))).expect("a good URL");
+    const LOCKS: usize = 600;
+    let name = |at: usize| format!("queue{at}");
+    let holds: Vec<_> = (0..LOCKS)
+        .map(|at| wait(&ours, acquire("plain", &name(at), 1, Some(secs(20)))))
+        .collect::<Vec<_>>()
+        .into_iter()
+        .map(|waiting| waiting.within(PATIENCE).expect("free"))
+        .collect();
+    assert!(holds.iter().all(|hold| hold.done));
+    proxy.refuse();
+    proxy.cut();
+    let releases: Vec<_> = (0..LOCKS).map(|at| wait(&ours, Request::new(Op::Release, "plain", name(at), 1))).collect();
+    proxy.accept();
+    for release in releases {
+        release.within(PATIENCE).expect("held");
+    }
+    let mut nodes = server.nodes();
+    let left = |nodes: &mut redlatch_tests::nodes::Nodes| {
+        (0..LOCKS).filter(|at| !nodes.children(&format!("/{}", name(*at))).is_empty()).count()
+    };
+    eventually(|| left(&mut nodes) == 0);
+    drop(nodes);
+    ours.close_blocking(redlatch::Holds::Release);
+    eventually(|| server.sessions().is_empty());
+}
+
+/// It refuses every client that has seen more than it knows itself.
+#[test]
+fn a_client_without_holds_begins_anew_at_a_server_that_has_lost_its_data() {
+    let server = Zookeeper::start();
+    let ours = client(&server, "watchdog=30");
+    for at in 0..50 {
+        ours.lock(&format!("before{at}")).blocking().acquire().expect("free").release().expect("held");
+    }
+    server.restart_empty();
+    let begun = std::time::Instant::now();
+    eventually(|| ours.lock("after").blocking().try_acquire().is_ok_and(|guard| guard.is_some()));
+    assert!(begun.elapsed() < secs(20), "its session of 30 s kept it out for {:?}", begun.elapsed());
+}

@@ -173,7 +173,10 @@ impl<'a> Contender<'a> {
     /// Reads a node's name. `None`: it is no place of a lock.
     pub fn read(name: &'a str) -> Option<Self> {
         let (before, number) = numbered(name)?;
-        let (_, wants) = PATTERNS.into_iter().find(|(pattern, _)| before.ends_with(pattern))?;
+        // A folder of another lock may end in the same letters: `clock-0000000001`.
+        let is_whole = |id: &str, pattern: &str| pattern.starts_with('_') || id.is_empty() || id.ends_with('-');
+        let fits = |pattern: &str| before.strip_suffix(pattern).is_some_and(|id| is_whole(id, pattern));
+        let (_, wants) = PATTERNS.into_iter().find(|(pattern, _)| fits(pattern))?;
         Some(Contender { name, number, wants })
     }
 
@@ -345,6 +348,9 @@ mod tests {
             "lock-+000000009",
             "lock-",
             "käse-lock-é00000000",
+            "clock-0000000009",
+            "block-0000000009",
+            "platch-0000000009",
         ] {
             assert_eq!(Contender::read(other), None, "{other}");
         }

@@ -191,13 +191,17 @@ impl Shared {
         let paths = Paths(&path);
         let error = |failure| self.error(&format!("the permits of `{path}`"), failure);
         let count = self.count(&session, &paths).await.map_err(error)?;
-        let out = self.out(&session, &paths).await.map_err(error)?;
+        let out = self.out(&session, &paths, count.permits).await.map_err(error)?;
         let end = if count.version.is_some() { -1 } else { -2 };
-        Ok(Answer { items: vec![end, out], ..Answer::done((count.permits - out).max(0)) })
+        Ok(Answer { items: vec![end, out], ..Answer::done(count.permits - out) })
     }
 
-    async fn out(&self, session: &Session, paths: &Paths<'_>) -> std::result::Result<i64, Failure> {
-        Ok(self.children(session, &paths.leases().path, self.limit()).await?.names.len() as i64)
+    /// The number of permits that are out of so many. The head of the queue has a node among theirs as well while it waits.
+    async fn out(&self, session: &Session, paths: &Paths<'_>, permits: i64) -> std::result::Result<i64, Failure> {
+        let waiting = self.children(session, &paths.locks().path, self.limit()).await?.names.len();
+        let nodes = self.children(session, &paths.leases().path, self.limit()).await?.names.len() as i64;
+        let is_headed = waiting > 0 && nodes > permits;
+        Ok(nodes - i64::from(is_headed))
     }
 
     /// Sets the number of permits, or goes on with a call that has not found out whether it did.
@@ -209,8 +213,8 @@ impl Shared {
             match change.state() {
                 State::Set { .. } if change.op == Op::TrySet => return Ok(Answer::done(1)),
                 State::Set { permits } => {
-                    let out = self.out(&session, &paths).await.map_err(error)?;
-                    return Ok(Answer::done((permits - out).max(0)));
+                    let out = self.out(&session, &paths, permits).await.map_err(error)?;
+                    return Ok(Answer::done(permits - out));
                 }
                 State::Sent { bond, .. } if bond != session.bond => return Err(self.unknown(&change)),
                 State::Sent { permits, .. } => {
@@ -234,8 +238,14 @@ impl Shared {
                 Op::Add => count.permits + change.number,
                 _ => change.number,
             };
-            let permits = wanted.clamp(0, MOST);
-            let data = (permits as i32).to_be_bytes();
+            let least = if change.op == Op::Add { -MOST } else { 0 };
+            let Some(data) = i32::try_from(wanted).ok().filter(|_| wanted >= least).map(i32::to_be_bytes) else {
+                return Err(Error::config(format!(
+                    "`{}` cannot have {wanted} permits; a semaphore of ZooKeeper has {MOST} at most",
+                    change.path
+                )));
+            };
+            let permits = wanted;
             let set = match count.version {
                 Some(version) => Call::write(&paths.permits(), &data, version),
                 None => Call::create(&paths.permits(), &data, PERSISTENT),

@@ -312,8 +312,17 @@ impl Task {
             let Some(next) = dialed.take() else {
                 return if self.ends { LostReason::Closed } else { LostReason::SessionEnded };
             };
+            let next = match next.sent.elapsed() > self.lease / 4 && !self.ends {
+                // A greeting that comes late proves little of the session. The server of another connection asks the leader anew.
+                true => match self.dial(false).await {
+                    Some(again) => again,
+                    None => continue,
+                },
+                false => next,
+            };
             self.agree(next.timeout, next.sent);
             let end = self.serve(next.wire, next.sent).await;
+            let is_needed = self.ends || !self.asked.is_empty() || !self.watches().is_empty();
             self.forget_asked();
             match end {
                 End::Closed => return LostReason::Closed,
@@ -325,7 +334,7 @@ impl Task {
                     if next.sent.elapsed() < PAUSED {
                         sleep(PAUSED.mul_f64(0.5 + jitter() / 2.0)).await;
                     }
-                    dialed = self.dial().await;
+                    dialed = self.dial(!is_needed).await;
                     let _ = self.link.send(Link::Up);
                 }
             }
@@ -342,8 +351,9 @@ impl Task {
         }
     }
 
-    /// Finds a server that goes on with the session. `None`: it is over.
-    async fn dial(&mut self) -> Option<Dialed> {
+    /// Finds a server that goes on with the session. `None`: it is over. One that is `idle` holds nothing and waits for nothing, so
+    /// a new one is as good: servers that have lost their data never take the former one again.
+    async fn dial(&mut self, idle: bool) -> Option<Dialed> {
         let begun = Instant::now();
         let mut pause = PAUSE;
         let count = self.shared.config.servers.named().len();
@@ -359,7 +369,7 @@ impl Task {
                 }
             }
             // The session has ended by itself, if any server counts its time. Where none does, it is of no use to wait for it.
-            if begun.elapsed() > self.timeout * 2 {
+            if begun.elapsed() > if idle { self.timeout / 6 } else { self.timeout * 2 } {
                 return None;
             }
             sleep(pause.mul_f64(0.5 + jitter() / 2.0)).await;
@@ -409,20 +419,22 @@ impl Task {
                     let now = Instant::now();
                     let mut packets = Vec::new();
                     let mut next = job;
-                    let mut ends = false;
-                    for _ in 0..BATCH {
+                    let mut taken = 0;
+                    let ends = loop {
                         match next {
                             Some(Job::Ask(ask)) => self.add(ask, now, &mut packets),
-                            Some(Job::Close) | None => {
-                                ends = true;
-                                break;
-                            }
+                            Some(Job::Close) | None => break true,
+                        }
+                        taken += 1;
+                        // A job that is taken from the queue is carried out.
+                        if taken == BATCH {
+                            break false;
                         }
                         match self.jobs.try_recv() {
                             Ok(job) => next = Some(job),
-                            Err(_) => break,
+                            Err(_) => break false,
                         }
-                    }
+                    };
                     if let Err(end) = self.send(&mut wire, &packets, silence).await {
                         return end;
                     }
