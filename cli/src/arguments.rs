@@ -30,6 +30,7 @@ pub enum Subcommand {
     Ls(Ls),
     Who(Who),
     Release(Release),
+    Doctor(Doctor),
 }
 
 /// Lists the locks that are held, of every client and of Redisson
@@ -73,8 +74,10 @@ pub struct Who {
 /// Shows the holder and asks. The lock is taken from that holder alone: if another one has it by the time of the answer, it stays. Readers
 /// lose a lock together. A holder that does not listen may go on with its work.
 #[derive(Args)]
-#[command(after_help = "Exit codes: 0 released; 1 it was free; 75 not released: the answer was no, or another holder has it by now; \
-                        69 server unreachable; 77 not allowed; 64 usage.")]
+#[command(
+    after_help = "Exit codes: 0 released; 1 it was free; 75 not released: the answer was no, or another holder has it by now; \
+                        69 server unreachable; 77 not allowed; 64 usage."
+)]
 pub struct Release {
     /// The server, as of `redlatch run`; only Redis
     #[arg(long, value_name = "URL")]
@@ -94,6 +97,29 @@ pub struct Release {
     /// The name of the lock
     #[arg(value_name = "NAME")]
     pub name: String,
+}
+
+/// Looks for what would hurt locks, at the servers and by locks of its own
+///
+/// Takes, hands over, renews and loses locks of its own, and reads the settings of a Redis. It changes no setting, and leaves nothing behind but
+/// the latest tokens of its fenced lock and its leader.
+#[derive(Args)]
+#[command(
+    after_help = "Exit codes: 0 nothing is bad; 1 something is (✗); 69 server unreachable; 77 not allowed; 64 usage."
+)]
+pub struct Doctor {
+    /// The server, as of `redlatch run`
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+    /// The beginning of the names of its locks, for a user that may not use all names
+    #[arg(long, value_name = "NAME", default_value = "redlatch-doctor")]
+    pub name: String,
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub json: bool,
+    /// Print nothing: the exit code tells
+    #[arg(long, conflicts_with = "json")]
+    pub quiet: bool,
 }
 
 /// Takes a lock, runs a command, and releases the lock when the command has ended

@@ -7,6 +7,7 @@ mod belief;
 mod bell;
 mod clock;
 mod command;
+mod doctor;
 mod elect;
 mod ending;
 mod keeper;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
             Subcommand::Elect(arguments) => elect::elect(&arguments),
             Subcommand::Ls(arguments) => list::ls(&arguments),
             Subcommand::Who(arguments) => list::who(&arguments),
+            Subcommand::Doctor(arguments) => doctor::doctor(&arguments),
             Subcommand::Release(arguments) => release::release(&arguments),
         },
         Err(error) => {

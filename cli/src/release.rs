@@ -27,7 +27,11 @@ fn take_away(arguments: &Release, style: Style) -> Result<u8, Failure> {
     };
     let chosen = Chosen::of(arguments, lock)?;
     if !arguments.yes && !is_confirmed(&chosen)? {
-        return Err(Failure::new(NOT_ACQUIRED, "not_released", format!("`{name}` was not released: the answer was not `y`")));
+        return Err(Failure::new(
+            NOT_ACQUIRED,
+            "not_released",
+            format!("`{name}` was not released: the answer was not `y`"),
+        ));
     }
     if !chosen.take_from(&client)? {
         let why = match chosen.permit {
@@ -71,7 +75,10 @@ impl Chosen {
             };
         };
         if lock.kind != "permits" {
-            return Err(Failure::usage(format!("`{name}` is no semaphore with permits out, but {}; leave --permit out", lock.kind)));
+            return Err(Failure::usage(format!(
+                "`{name}` is no semaphore with permits out, but {}; leave --permit out",
+                lock.kind
+            )));
         }
         let id = permit.to_string();
         lock.holders.retain(|holder| holder.client == id);

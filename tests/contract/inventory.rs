@@ -343,7 +343,9 @@ fn a_lock_without_one_holder_is_not_evicted_and_the_error_says_what_frees_it() {
     let token = client.token_lock("token").blocking().acquire().expect("free");
     assert!(client.semaphore("semaphore").try_set_permits(2).blocking().expect("answered"));
     let before = server.view().keys("*");
-    for (name, remedy) in [("permits", "by its id"), ("multi", "values"), ("token", "token_lock"), ("semaphore", "permits")] {
+    for (name, remedy) in
+        [("permits", "by its id"), ("multi", "values"), ("token", "token_lock"), ("semaphore", "permits")]
+    {
         let refused = operator.evict(&one(&operator, name)).blocking();
         let Err(Error::Unsupported(why)) = refused else { panic!("{name}: {refused:?}") };
         assert!(why.contains(&format!("`{name}`")) && why.contains(remedy), "{why}");

@@ -93,7 +93,8 @@ fn a_permit_is_given_back_by_its_id() {
     let client = Client::connect(&server.url()).expect("a good URL");
     let semaphore = client.permit_semaphore("n");
     assert!(semaphore.try_set_permits(2).blocking().expect("answered"));
-    let permits = [semaphore.acquire(), semaphore.acquire()].map(|acquire| acquire.blocking().expect("there are two").keep());
+    let permits =
+        [semaphore.acquire(), semaphore.acquire()].map(|acquire| acquire.blocking().expect("there are two").keep());
     let (code, out, told) = redlatch(&server.url(), &["release", "-y", "n"]);
     assert_eq!((code, out.as_str()), (64, ""));
     assert!(told.contains("2 permits out") && told.contains("--permit ID"), "{told}");

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::fmt::{Debug, Formatter};
 use std::vec::IntoIter;
 
+use crate::api::operation::{Object, Operation, changed};
 use crate::base::blocking;
 use crate::client::Client;
-use crate::api::operation::{Object, Operation, changed};
 use crate::request::error::{Error, Result};
 use crate::request::inventory::{HeldLock, Page};
 use crate::request::{Answer, Op, Request};
@@ -32,7 +32,7 @@ impl Client {
     }
 
     /// Takes a lock away from the holder that a listing has found, and from no later one. `true`: the holder had it still, and
-    /// has lost it. Readers lose it together, if the first one of [`HeldLock::holders`] still reads. The client of the holder is told
+    /// has lost it; where an answer was lost on its way, that it has the lock no more. Readers lose it together, if the first one of [`HeldLock::holders`] still reads. The client of the holder is told
     /// (`deleted`), and waiters are woken.
     ///
     /// ```no_run

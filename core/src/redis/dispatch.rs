@@ -171,6 +171,7 @@ fn start(target: Target, ticket: u64, request: Request, done: Done) -> Option<Re
         | Op::Ping
         | Op::Keys
         | Op::Inventory
+        | Op::Ask
         | Op::Watch
         | Op::Expiry
         | Op::Deletion => {
@@ -197,6 +198,7 @@ fn submit(target: Target, ticket: u64, request: Request, done: Done) {
         Op::Ping => spawn(&redis, ticket, done, async move { target.ping().await }),
         Op::Keys => spawn(&redis, ticket, done, async move { target.keys().await }),
         Op::Inventory => spawn(&redis, ticket, done, async move { target.inventory().await }),
+        Op::Ask => spawn(&redis, ticket, done, async move { target.ask_servers().await }),
         Op::Watch => redis.watch(request.hold, ticket, done),
         Op::Expiry | Op::Deletion => match (request.hold, request.wait) {
             (0, _) => spawn(&redis, ticket, done, key_events::subscribe(target, request.op)),

@@ -111,7 +111,9 @@ impl HeldLock {
         let remedy = match self.kind {
             "multi" => "has several values; call `force_release` of a lock of those values",
             "permits" => "has permits that are out; give each back by its id, `permit_semaphore(name).release(id)`",
-            "token" => "may be a token lock or another program's text; if it is one, call `token_lock(name).force_release()`",
+            "token" => {
+                "may be a token lock or another program's text; if it is one, call `token_lock(name).force_release()`"
+            }
             "semaphore" | "latch" => "is a number without a holder; add permits, or delete it",
             _ => {
                 let holder = self.holders.iter().find(|holder| holder.writes).or(self.holders.first());

@@ -110,6 +110,10 @@ pub enum Op {
     /// page, empty after the last one. [`inventory::Page`] has the form of the rest. A lock may come twice. Locks that clients wait
     /// for come first; then a scan of all keys takes at most a tenth of the time of each server.
     Inventory = 21,
+    /// Asks each server with keys a question about itself: `Request::texts` are the words of a command that changes nothing, of
+    /// the list in `redis/ops/servers.rs`. `Answer::number` is the number of servers, and `Answer::texts` are of each: its
+    /// address, `1` if it answered, how many texts follow, and the texts and numbers of its reply, or the reason of its refusal.
+    Ask = 22,
 }
 
 impl Op {
@@ -137,6 +141,7 @@ impl Op {
             19 => Op::Keys,
             20 => Op::GiveBack,
             21 => Op::Inventory,
+            22 => Op::Ask,
             _ => {
                 return Err(Error::config(format!(
                     "operation {number} is unknown to this native library; use the one of the same release"

@@ -4,6 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use redis::FromRedisValue;
+
 use crate::base::clock::Instant;
 use crate::config::Config;
 use crate::config::servers::{Address, Servers};
@@ -259,11 +261,25 @@ impl Link {
 
     /// The connections of the server of that slot, as `CLIENT LIST` shows them.
     pub async fn connections(&self, slot: u16, limit: Duration) -> Result<String, Error> {
-        const QUESTION: [&str; 2] = ["CLIENT", "LIST"];
-        match &self.way {
-            Way::One(node) => node.ask(&QUESTION, limit).await,
-            Way::Many(topology) => topology.owner(slot, Instant::now() + limit).await?.ask(&QUESTION, limit).await,
-        }
+        self.ask(slot, &["CLIENT", "LIST"], limit).await?.1
+    }
+
+    /// The address of the server of that slot, and its answer to a question about itself.
+    pub async fn ask<T: FromRedisValue>(
+        &self,
+        slot: u16,
+        words: &[&str],
+        limit: Duration,
+    ) -> Result<(String, Result<T, Error>), Error> {
+        let owner;
+        let node = match &self.way {
+            Way::One(node) => node,
+            Way::Many(topology) => {
+                owner = topology.owner(slot, Instant::now() + limit).await?;
+                &*owner
+            }
+        };
+        Ok((node.address.to_string(), node.ask(words, limit).await))
     }
 
     /// The number of incarnations of the servers. If it changes, one may have come back without its data.

@@ -7,4 +7,5 @@ pub mod inventory;
 pub mod key_events;
 pub mod keys;
 pub mod ping;
+pub mod servers;
 pub mod watchdog;

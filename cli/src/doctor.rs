@@ -1,0 +1,77 @@
+//! `redlatch doctor`: looks for what would hurt locks, at the servers and by real locks.
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use redlatch::{Client, Holds};
+use serde_json::json;
+
+use crate::arguments::Doctor;
+use crate::attend::system;
+use crate::ending::Failure;
+use crate::list::{ended, say};
+use crate::lock::client;
+use crate::reports::Style;
+
+mod finding;
+mod probes;
+mod servers;
+
+use finding::{Finding, Level};
+
+/// A finding says that locks are in danger or do not work.
+const BAD: u8 = 1;
+
+pub fn doctor(arguments: &Doctor) -> ExitCode {
+    let style = Style::of(arguments.json, arguments.quiet);
+    ended(examine(arguments, style), &arguments.name, style)
+}
+
+fn examine(arguments: &Doctor, style: Style) -> Result<u8, Failure> {
+    let url = arguments.url.as_deref();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(system)?;
+    let mut report = Report { style, colours: std::io::stdout().is_terminal(), worst: Level::Good };
+    runtime.block_on(async {
+        let [first, second] = [client(url, None)?, client(url, None)?];
+        // Without an answer there is nothing to tell.
+        probes::reach(&first, &arguments.name).await?;
+        let told = servers::examine(&first).await;
+        let is_redis = !told.is_empty();
+        told.iter().for_each(|finding| report.add(finding));
+        let tried = probes::examine(&first, &second, &arguments.name, is_redis).await;
+        tried.iter().for_each(|finding| report.add(finding));
+        close([first, second]).await;
+        Ok::<(), Failure>(())
+    })?;
+    Ok(if report.worst == Level::Bad { BAD } else { 0 })
+}
+
+async fn close(clients: [Client; 2]) {
+    for client in clients {
+        client.close(Holds::Release).await;
+    }
+}
+
+struct Report {
+    style: Style,
+    colours: bool,
+    worst: Level,
+}
+
+impl Report {
+    fn add(&mut self, finding: &Finding) {
+        self.worst = self.worst.max(finding.level);
+        // A reader that has gone wants no more; the exit code tells all the same.
+        let _ = match self.style {
+            Style::Text => say(&finding.lines(self.colours)),
+            Style::Json => say(&finding.object().to_string()),
+            Style::Quiet => Ok(()),
+        };
+    }
+}
+
+impl Finding {
+    fn object(&self) -> serde_json::Value {
+        json!({ "level": self.level.word(), "about": self.about, "text": self.text, "remedy": self.remedy })
+    }
+}
