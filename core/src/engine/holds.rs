@@ -466,6 +466,7 @@ impl Holds {
     /// Notes the server's answer to a call about `field` that was sent at `sent`: it has no such field, under which the owner
     /// of this claim had its holds; `taken`: another owner has one.
     pub fn missing(&mut self, claim: &Claim, field: i64, taken: bool, incarnation: u64, sent: Instant, now: Instant) {
+        self.names.get_mut(&claim.name).into_iter().for_each(|sharers| sharers.freed(field));
         for key in self.counted_in(claim, field) {
             // A belief that was over when the call went out ended by itself, whether or not the watchdog has looked since.
             if self.owned[key].deadline <= sent {

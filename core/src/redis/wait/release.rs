@@ -17,7 +17,7 @@ use crate::redis::settle::{RetryLimits, Settled, Unsettled, settle};
 use crate::redis::target::{Sending, Target};
 use crate::redis::wait::passing::Pass;
 use crate::request::error::{Error, Result};
-use crate::request::{Answer, LEASE_MAX, Op};
+use crate::request::{Answer, Op};
 
 /// A release on its way.
 pub struct Releasing {
@@ -122,7 +122,9 @@ impl Target {
         // All that it left may have ended meanwhile: the server would keep the key for no hold.
         let is_left = leaving.leave > 0 && self.redis.holds(|holds| holds.kept_under(&entry.claim, now)) == 0;
         if is_left && done {
-            drop(self.patient_until(now + left.unwrap_or(LEASE_MAX)).give_back(entry, 0, Vec::new()))
+            let target = self.as_patient_as_its_hold();
+            let target = left.map_or(target.clone(), |left| target.patient_until(now + left));
+            drop(target.give_back(entry, 0, Vec::new()))
         } else {
             drop(entry)
         }
