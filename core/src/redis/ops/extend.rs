@@ -36,7 +36,9 @@ impl Target {
         let Settled { reply, sent, .. } = match settle(&self.redis, &call, retry, None).await {
             Ok(settled) => settled,
             Err(unsettled) => {
-                let half_done = unsettled.is_half_done().then(Instant::now);
+                // Each hold of a reader has a key of its own, which the script may have changed before the server refused it.
+                let is_half_done = unsettled.is_half_done() && !self.row.traits.exclusive;
+                let half_done = is_half_done.then(Instant::now);
                 let Unsettled { error, copies, .. } = unsettled;
                 let Some(over) = copies.iter().map(|copy| copy.over).chain(half_done).max() else {
                     // The server has not seen the call.
