@@ -215,7 +215,7 @@ impl Shared {
             }
         }));
         let limit = self.config.response_timeout;
-        let late = || Error::unavailable(self.server(), format!("did not let the client in within {limit:.0?}"), true);
+        let late = || Error::unavailable(self.server(), format!("did not let the client in within {limit:?}"), true);
         match timeout(limit, told).await {
             Ok(opened) => opened.unwrap_or_else(|_| Err(Error::Closed { server: self.server() })),
             Err(_) => Err(late()),

@@ -24,7 +24,7 @@ const FOR_NOW: [u16; 4] = [1040, 1203, 1226, 1053];
 /// Opens a connection, and makes its session ready to lock.
 pub async fn open(shared: &Arc<Shared>, bond: Bond, tag: &str, role: Role) -> Result<Arc<Connection>> {
     let limit = shared.config.connect_timeout;
-    let late = || Error::unavailable(shared.server(), format!("did not let the client in within {limit:.0?}"), true);
+    let late = || Error::unavailable(shared.server(), format!("did not let the client in within {limit:?}"), true);
     let (wire, id, sent) =
         timeout(limit, ready(shared, tag)).await.map_err(|_| late())?.map_err(|failed| error(shared, failed))?;
     let connection = Connection::start(shared, wire, bond, id, tag, role);

@@ -102,7 +102,9 @@ pub async fn dial(
 /// The cause of a failure to get in.
 pub fn not_in(limit: Duration, is_tls: bool) -> String {
     let hint = if is_tls { "" } else { "; if its port is one for TLS, write zookeepers://" };
-    format!("did not let the client in within {limit:.0?}{hint}")
+    // A third of a configured time has no end of digits.
+    let limit = Duration::from_millis(limit.as_millis() as u64);
+    format!("did not let the client in within {limit:?}{hint}")
 }
 
 fn error(server: String, failed: Failed) -> Error {
