@@ -12,6 +12,7 @@ use crate::engine::claim::Claim;
 use crate::engine::gate::{Entry, Round};
 use crate::engine::line::{Place, Returned, Step};
 use crate::engine::pace::{Busy, Obstacle};
+use crate::request::Look;
 
 /// The heir of a release.
 pub struct Pass {
@@ -32,12 +33,44 @@ pub struct Heir {
 
 /// The work that goes on with the answer of a call. Its entries keep other calls about the same field out meanwhile.
 pub enum Then {
-    Acquire { waiter: Waiter, of_line: Option<Instant>, entry: Entry },
-    Release { owner: i64, leaving: Leaving, entry: Entry, pass: Option<Pass>, heard: u64 },
-    TakeGrip { owner: i64, entry: Entry, own: Option<Entry>, back: Option<Acquiring> },
-    Ask { ask: Ask, owner: i64, first: u64, asked: u64, round: Round },
-    Extend { held: Held, lease: Duration, entry: Entry },
-    GiveBack(Entry),
+    Acquire {
+        waiter: Waiter,
+        of_line: Option<Instant>,
+        entry: Entry,
+    },
+    Release {
+        owner: i64,
+        leaving: Leaving,
+        entry: Entry,
+        pass: Option<Pass>,
+        heard: u64,
+    },
+    TakeGrip {
+        owner: i64,
+        entry: Entry,
+        own: Option<Entry>,
+        back: Option<Acquiring>,
+    },
+    Ask {
+        ask: Ask,
+        owner: i64,
+        first: u64,
+        asked: u64,
+        round: Round,
+    },
+    /// `asked`: the lease in the call, which is no shorter than what other holds need.
+    Extend {
+        held: Held,
+        lease: Duration,
+        asked: Duration,
+        exact: bool,
+        entry: Entry,
+    },
+    GiveBack {
+        owner: i64,
+        leave: u32,
+        entry: Entry,
+    },
 }
 
 pub struct Flying {
@@ -109,7 +142,13 @@ impl World {
                     }
                     reply => self.released(owner, &entry.claim, &leaving, reply, sent, word),
                 }
-                drop(entry);
+                let is_left = leaving.leave > 0
+                    && matches!(reply, Reply::Left(_))
+                    && self.holds.kept_under(&entry.claim, now) == 0;
+                match is_left {
+                    true => self.give_back(owner, 0, entry),
+                    false => drop(entry),
+                }
                 match (pass, reply) {
                     (Some(Pass { to, entry, .. }), Reply::Passed { token, spare }) => {
                         let taken = self.taken(to, token, spare, sent, word);
@@ -168,24 +207,41 @@ impl World {
                 }
                 drop(round);
             }
-            (Then::Extend { held: Held { owner, .. }, lease, entry }, reply) => {
+            (Then::Extend { held: Held { owner, number }, lease, asked, exact, entry }, reply) => {
+                let field = entry.claim.owner;
                 match reply {
                     // The owner has taken the lock anew, under another field.
-                    Reply::Held if self.holds.field(&self.claims[owner as usize]) != entry.claim.owner => {}
+                    Reply::Held if self.holds.field(&self.claims[owner as usize]) != field => {}
                     Reply::Held => {
                         self.holds.lengthen(&self.claims[owner as usize], lease, sent, now);
                         self.book.lengthened(owner, sent + believed(lease), word);
+                        if exact {
+                            self.holds.ends_as_believed(&self.claims[owner as usize]);
+                        }
                     }
-                    Reply::Missing(taken) => {
-                        self.missing(owner, entry.claim.owner, taken, sent);
-                        self.holds.outlasts(&self.claims[owner as usize], now);
-                    }
+                    Reply::Missing(taken) => self.missing(owner, field, taken, sent),
                     other => panic!("{other:?} to {call:?}"),
+                }
+                if !matches!(self.holds.look(number, now), Look::Held { .. }) {
+                    self.holds.outlasts_in(&self.claims[owner as usize], field, now + asked);
                 }
                 drop(entry);
             }
-            (Then::GiveBack(entry), _) => {
+            (Then::GiveBack { owner, leave, entry }, reply) => {
                 self.holds.changed(NAME, now);
+                if leave > 0 {
+                    let claim = self.claim(owner);
+                    match reply {
+                        Reply::Left(left) => {
+                            self.holds.left(&claim, entry.claim.owner, left, Duration::ZERO, sent, now);
+                            self.book.left(owner, entry.claim.owner, sent + believed(left), false, word, now);
+                        }
+                        _ => self.holds.outlasts_under(&entry.claim, now + WATCHDOG),
+                    }
+                    if self.holds.kept_under(&entry.claim, now) == 0 {
+                        return self.give_back(owner, 0, entry);
+                    }
+                }
                 drop(entry);
             }
         }
@@ -197,7 +253,7 @@ impl World {
         let flying = &mut self.flying[at];
         match &mut flying.then {
             // A client goes on to give back.
-            Then::GiveBack(_) => return,
+            Then::GiveBack { .. } => return,
             // It goes on as well to find out under which field its hold is, until it stops believing in it.
             Then::TakeGrip { owner, own, back, .. } => match back.take() {
                 Some(Acquiring { waiter, of_line, entry }) => {
@@ -214,40 +270,43 @@ impl World {
         let Flying { then, .. } = self.flying.remove(at);
         match then {
             Then::Acquire { waiter, of_line, entry } => {
-                let leave = self.holds.count(&self.claims[waiter.owner as usize], now);
-                self.give_back(leave, entry);
+                let leave = self.holds.kept_under(&entry.claim, now);
+                self.give_back(waiter.owner, leave, entry);
                 self.fail(waiter, of_line);
             }
             Then::Release { owner, leaving, entry, pass, .. } => {
                 self.holds.forget(&self.claims[owner as usize], leaving.number, now);
                 self.book.ended(owner, leaving.number);
-                self.give_back(leaving.leave, entry);
+                self.give_back(owner, leaving.leave, entry);
                 if let Some(pass) = pass {
-                    pass.entry.into_iter().for_each(|entry| self.give_back(0, entry));
+                    let to = pass.to.owner;
+                    pass.entry.into_iter().for_each(|entry| self.give_back(to, 0, entry));
                     self.return_to_line();
                 }
             }
-            Then::Extend { held, entry, lease } => {
-                self.holds.outlasts(&self.claims[held.owner as usize], now + lease + WATCHDOG);
+            Then::Extend { held, entry, asked, .. } => {
+                let end = now + asked + WINDOW;
+                self.holds.outlasts_in(&self.claims[held.owner as usize], entry.claim.owner, end);
                 self.book.unsettled(held.owner);
                 self.holds.changed(NAME, now);
                 drop(entry);
             }
             Then::TakeGrip { own, .. } => own.into_iter().for_each(|own| self.give_back_own(own)),
-            Then::Ask { .. } | Then::GiveBack(_) => {}
+            Then::Ask { .. } | Then::GiveBack { .. } => {}
         }
     }
 
     fn give_back_own(&mut self, own: Entry) {
-        let leave = self.holds.count(&own.claim, self.now);
-        self.give_back(leave, own);
+        let leave = self.holds.kept_under(&own.claim, self.now);
+        let owner = own.claim.owner;
+        self.give_back(owner, leave, own);
     }
 
     /// Gives back what the owner of this entry may have beyond `leave` holds.
-    fn give_back(&mut self, leave: u32, entry: Entry) {
+    fn give_back(&mut self, owner: i64, leave: u32, entry: Entry) {
         let field = entry.claim.owner;
         let call = Call::Release { field, leave, lease: Duration::ZERO, next: None, tokens: None };
-        self.send(call, Then::GiveBack(entry));
+        self.send(call, Then::GiveBack { owner, leave, entry });
     }
 
     /// Ends a try that has no outcome.
@@ -379,7 +438,7 @@ impl World {
             Err(Lapsed { outlasts, .. }) => {
                 if outlasts.is_some() {
                     let leave = self.holds.kept_under(&entry.claim, now);
-                    self.give_back(leave, entry);
+                    self.give_back(owner, leave, entry);
                 }
                 return;
             }

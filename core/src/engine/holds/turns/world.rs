@@ -303,11 +303,12 @@ impl World {
         let exact = self.holds.may_shorten(&claim);
         let asked = if exact { lease } else { lease.max(lease_for(remaining)) };
         if exact {
-            self.holds.shorten(&claim, lease, now);
+            let before = self.holds.shorten(&claim, lease, now).expect("it is held");
+            self.holds.outlasts(&claim, before);
             self.book.shortened(held.owner, now + believed(lease));
         }
         let call = Call::Renew { field: entry.claim.owner, lease: asked, exact };
-        self.send(call, Then::Extend { held, lease, entry });
+        self.send(call, Then::Extend { held, lease, asked, exact, entry });
         None
     }
 
