@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::arguments::Doctor;
 use crate::attend::system;
 use crate::ending::Failure;
-use crate::list::{ended, say};
+use crate::list::{answer, ended};
 use crate::lock::client;
 use crate::reports::Style;
 
@@ -61,12 +61,7 @@ struct Report {
 impl Report {
     fn add(&mut self, finding: &Finding) {
         self.worst = self.worst.max(finding.level);
-        // A reader that has gone wants no more; the exit code tells all the same.
-        let _ = match self.style {
-            Style::Text => say(&finding.lines(self.colours)),
-            Style::Json => say(&finding.object().to_string()),
-            Style::Quiet => Ok(()),
-        };
+        answer(self.style, &finding.lines(self.colours), &finding.object());
     }
 }
 

@@ -55,15 +55,13 @@ pub fn who(arguments: &arguments::Who) -> ExitCode {
 
 fn tell(arguments: &arguments::Who, style: Style) -> Result<u8, Failure> {
     let found = find(&client(arguments.url.as_deref(), None)?, &arguments.name)?;
-    let text = match (&found, style) {
-        (_, Style::Quiet) => None,
-        (Some(lock), Style::Json) => Some(object(lock).to_string()),
-        (None, Style::Json) => Some(json!({ "name": arguments.name, "holder_count": 0 }).to_string()),
-        (Some(lock), Style::Text) => Some(described(lock)),
-        (None, Style::Text) => Some(format!("`{}` is free", in_one_line(&arguments.name))),
-    };
-    // A reader that has gone wants no more.
-    let _ = text.map(|text| say(&text));
+    match &found {
+        Some(lock) => answer(style, &described(lock), &object(lock)),
+        None => {
+            let free = format!("`{}` is free", in_one_line(&arguments.name));
+            answer(style, &free, &json!({ "name": arguments.name, "holder_count": 0 }));
+        }
+    }
     Ok(if found.is_some() { 0 } else { FREE })
 }
 
@@ -99,8 +97,18 @@ fn width() -> Option<usize> {
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
-pub fn say(text: &str) -> io::Result<()> {
+fn say(text: &str) -> io::Result<()> {
     writeln!(io::stdout(), "{text}")
+}
+
+/// Says it on standard output, in the style that was asked for.
+pub fn answer(style: Style, text: &str, object: &Value) {
+    // A reader that has gone wants no more; the exit code tells all the same.
+    let _ = match style {
+        Style::Text => say(text),
+        Style::Json => say(&object.to_string()),
+        Style::Quiet => Ok(()),
+    };
 }
 
 pub fn described(lock: &HeldLock) -> String {

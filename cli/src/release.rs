@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::arguments::Release;
 use crate::ending::{Failure, NOT_ACQUIRED};
-use crate::list::{FREE, described, ended, find, holder_object, identity, say};
+use crate::list::{FREE, answer, described, ended, find, holder_object, identity};
 use crate::lock::client;
 use crate::reports::Style;
 use crate::table::{count, in_one_line};
@@ -22,7 +22,8 @@ fn take_away(arguments: &Release, style: Style) -> Result<u8, Failure> {
     let client = client(arguments.url.as_deref(), None)?;
     let name = in_one_line(&arguments.name);
     let Some(lock) = find(&client, &arguments.name)? else {
-        tell(style, &format!("`{name}` is free"), json!({ "name": arguments.name, "released": false, "from": [] }));
+        let object = json!({ "name": arguments.name, "released": false, "from": [] });
+        answer(style, &format!("`{name}` is free"), &object);
         return Ok(FREE);
     };
     let chosen = Chosen::of(arguments, lock)?;
@@ -45,7 +46,7 @@ fn take_away(arguments: &Release, style: Style) -> Result<u8, Failure> {
         Some(permit) => format!("permit {permit} of `{name}` was given back"),
         None => format!("`{name}` was taken from {}", chosen.holder()),
     };
-    tell(style, &done, chosen.object());
+    answer(style, &done, &chosen.object());
     Ok(0)
 }
 
@@ -127,13 +128,4 @@ fn is_confirmed(chosen: &Chosen) -> Result<bool, Failure> {
     let mut answer = String::new();
     let is_read = screen.write_all(question.as_bytes()).is_ok() && io::stdin().read_line(&mut answer).is_ok();
     Ok(is_read && matches!(answer.trim(), "y" | "Y" | "yes"))
-}
-
-fn tell(style: Style, text: &str, object: serde_json::Value) {
-    // A reader that has gone wants no more.
-    let _ = match style {
-        Style::Text => say(text),
-        Style::Json => say(&object.to_string()),
-        Style::Quiet => Ok(()),
-    };
 }

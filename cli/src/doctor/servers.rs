@@ -60,7 +60,7 @@ async fn ask(client: &Client, words: &[&str]) -> Option<Vec<(String, Said)>> {
     Some(told)
 }
 
-/// What `INFO` says.
+/// The answer to `INFO`.
 struct Info(HashMap<String, String>);
 
 impl Info {
@@ -97,7 +97,8 @@ fn version(server: &str, info: &Info) -> Finding {
 }
 
 fn memory(server: &str, info: &Info) -> Finding {
-    let (limit, policy) = (info.number("maxmemory"), info.text("maxmemory_policy"));
+    let limit = info.number("maxmemory");
+    let policy = info.text("maxmemory_policy");
     let evicted = match info.number("evicted_keys") {
         0 => String::new(),
         keys => format!("; it has evicted {} since its start", count(keys, "key")),
@@ -174,7 +175,8 @@ async fn answers(client: &Client) -> Finding {
         times.push(clock::now().saturating_sub(asked));
     }
     times.sort();
-    let (median, late) = (times[PINGS / 2], times[PINGS * 99 / 100]);
+    let median = times[PINGS / 2];
+    let late = times[PINGS * 99 / 100];
     let text = format!("{} in the median, {} for one of a hundred", shown(median), shown(late));
     match late > SLOW {
         true => Finding::doubtful(

@@ -316,7 +316,7 @@ fn the_own_field_of_a_long_hold_is_given_back_after_an_outage() {
     assert!(back.elapsed() < ms(left as u64 - 1_500), "it ended by itself, {:?} after the outage", back.elapsed());
 }
 
-/// What a release leaves ends before its answer comes. Then no call comes to the server for longer than the watchdog's time.
+/// A hold that a release leaves ends before the answer to the release comes. Then no call comes to the server for longer than the watchdog's time.
 #[test]
 fn what_a_release_has_left_is_given_back_after_an_outage() {
     let row = Row::of("plain");
