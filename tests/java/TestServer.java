@@ -1,11 +1,14 @@
 import java.io.File;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.redisson.Redisson;
@@ -15,6 +18,8 @@ import org.redisson.config.Config;
 /** A private Redis on a free port; its program is {@code redis-server} or what REDLATCH_TEST_SERVER names. */
 final class TestServer implements AutoCloseable {
     private static final String PROGRAM = System.getenv().getOrDefault("REDLATCH_TEST_SERVER", "redis-server");
+    /** Each JVM starts at a place of its own, so that suites beside each other rarely meet. */
+    private static final AtomicInteger nextPort = new AtomicInteger((int) (ProcessHandle.current().pid() * 53 % 10_000));
     private static TestServer shared;
 
     private final List<String> options;
@@ -44,8 +49,19 @@ final class TestServer implements AutoCloseable {
         return server;
     }
 
+    /** A port on which no process listens now. Each call gives another one. */
     static int freePort() {
-        return ThreadLocalRandom.current().nextInt(20000, 30000);
+        for (int tried = 0; tried < 10_000; tried++) {
+            int port = 20_000 + nextPort.getAndIncrement() % 10_000;
+            try (ServerSocket probe = new ServerSocket()) {
+                probe.setReuseAddress(true);
+                probe.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+                return port;
+            } catch (IOException e) {
+                // A process listens there.
+            }
+        }
+        throw new IllegalStateException("no port from 20000 to 29999 is free");
     }
 
     /** Starts again on the same port after {@link #stop}. */
