@@ -41,6 +41,23 @@ fn a_server_that_swallows_all_keeps_no_new_client_from_the_others() {
     }
 }
 
+/// So does one that is not quite ready, for ever.
+#[test]
+fn a_server_that_leaves_one_greeting_without_an_answer_is_greeted_again_before_a_call_ends() {
+    let server = Zookeeper::start();
+    let proxy = Proxy::to(server.port());
+    let ours = Client::connect(&format!("{}?watchdog=30&response_timeout=3", server.url_at(proxy.port())))
+        .expect("a good URL");
+    let guard = ours.lock("greeted").blocking().acquire().expect("free");
+    // The time of the session in ms, which no other packet has.
+    proxy.hold_at(Direction::ToServer, "\0\0\x75\x30", 1);
+    proxy.cut();
+    eventually(|| proxy.struck() == 1);
+    ours.lock("another").blocking().is_locked().expect("the next greeting has an answer");
+    guard.ensure().expect("the session goes on");
+    guard.release().expect("held");
+}
+
 #[test]
 fn waits_that_end_at_once_leave_no_place_in_the_queue() {
     let server = Zookeeper::start();

@@ -18,8 +18,8 @@ use crate::sessions::stream::Stream;
 use crate::sessions::zookeeper::Shared;
 use crate::sessions::zookeeper::wire::{Credentials, Head, Packet, Wire, code, op, xid};
 
-/// The time within which a server of several is to answer in the first round.
-const SOON: Duration = Duration::from_secs(1);
+/// The time within which a server is to answer in the first round, if there will be a second one.
+pub const SOON: Duration = Duration::from_secs(1);
 
 /// A connection to a server that serves the session.
 pub struct Dialed {

@@ -17,7 +17,7 @@ use crate::base::tasks;
 use crate::request::error::{Error, LostReason};
 use crate::sessions::driver::{Bond, News};
 use crate::sessions::zookeeper::Shared;
-use crate::sessions::zookeeper::dial::{self, Dialed};
+use crate::sessions::zookeeper::dial::{self, Dialed, SOON};
 use crate::sessions::zookeeper::proof::Proof;
 use crate::sessions::zookeeper::wire::{self, Call, Change, Credentials, Head, Packet, Wire, code, op, xid};
 
@@ -356,11 +356,12 @@ impl Task {
     async fn dial(&mut self, idle: bool) -> Option<Dialed> {
         let begun = Instant::now();
         let mut pause = PAUSE;
+        let mut patience = SOON;
         let count = self.shared.config.servers.named().len();
         loop {
             for _ in 0..count {
                 self.at = (self.at + 1) % count;
-                let limit = self.shared.config.connect_timeout.min(self.timeout / 6);
+                let limit = self.shared.config.connect_timeout.min(self.timeout / 6).min(patience);
                 match dial::dial(&self.shared, self.at, &self.session, self.shared.config.watchdog, self.seen, limit)
                     .await
                 {
@@ -374,6 +375,8 @@ impl Task {
             }
             sleep(pause.mul_f64(0.5 + jitter() / 2.0)).await;
             pause = (pause * 2).min(LONGEST_PAUSE).min(self.timeout / 12);
+            // A server that is not quite ready never answers a client that came too early.
+            patience *= 2;
         }
     }
 
