@@ -96,7 +96,11 @@ impl World {
     pub fn run(&mut self, at: usize) {
         let now = self.now;
         let flying = &mut self.flying[at];
-        // The server ignores a copy that comes too late, and the client sends another one.
+        // The server ignores a copy that comes too late. The client sends another one, but not of a question of the watchdog.
+        if matches!(flying.then, Then::Ask { .. }) && now > flying.sent + WATCHDOG / 3 {
+            flying.reply = Some((Reply::TooLate, self.server.meddled));
+            return;
+        }
         if now > flying.sent + WINDOW {
             flying.sent = now;
         }
@@ -190,6 +194,7 @@ impl World {
                 own.filter(|_| !is_wanted).into_iter().for_each(|own| self.give_back_own(own));
                 self.todo.extend(back.map(Todo::Acquire));
             }
+            (Then::Ask { .. }, Reply::TooLate) => {}
             (Then::Ask { ask, owner, first, asked, round }, reply) => {
                 let state = match reply {
                     Reply::Held => "1",

@@ -1,6 +1,7 @@
 //! The client, the server and each hand-on are checked against the promises of a turn.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use super::super::grip::Inherited;
 use super::super::{Ask, believed};
@@ -17,6 +18,9 @@ pub struct Before {
     check_at: Option<Instant>,
     spare: Range<i64>,
 }
+
+/// The time by which the server may keep a key for longer than an owner believes: calls come late, and copies of them later.
+const SLACK: Duration = Duration::from_millis(1400);
 
 impl World {
     /// Tells whether no other program has meddled with the lock since the server's last word about these holds.
@@ -166,6 +170,31 @@ impl World {
             }
         }
         assert!(clean <= 1, "{clean} owners believe");
+        self.check_ghost();
+    }
+
+    /// Some owner knows of what the server keeps for this client, and until when: else no release would free it.
+    fn check_ghost(&self) {
+        let now = self.now;
+        let Some(key) = self.server.key(now).filter(|key| (1..=OWNERS).contains(&key.field)) else { return };
+        if !self.gates.are_quiet([self.claims[key.field as usize].clone()]) || !self.todo.is_empty() {
+            return;
+        }
+        let is_in_time = |end: Instant| end + SLACK >= key.until;
+        let knows = |owner: i64| {
+            self.holds.of(&self.claims[owner as usize]).is_some_and(|owned| {
+                let end = owned.outlasting().unwrap_or(owned.deadline);
+                owned.field == key.field && (owned.live() > 0 || is_in_time(end))
+            })
+        };
+        let lent = self.holds.names.get(NAME).and_then(|sharers| sharers.outlasting(key.field));
+        let is_known = is_in_time(now) || lent.is_some_and(is_in_time) || (1..=OWNERS).any(knows);
+        assert!(
+            is_known,
+            "no owner knows that the server keeps the field of {} for {:?} more",
+            key.field,
+            key.until - now
+        );
     }
 
     /// After all is released and remembered long enough.

@@ -61,6 +61,7 @@ pub enum Reply {
         spare: i64,
     },
     Held,
+    TooLate,
 }
 
 pub struct Server {
