@@ -159,3 +159,40 @@ fn a_later_loss_of_a_hold_that_came_during_a_forced_release_is_warned_of() {
     eventually(|| of_own().is_some());
     assert_eq!(of_own().expect("it came").0, Level::WARN, "an operator deleted it: {:?}", losses_of(name));
 }
+
+/// As above, for a deletion by the client itself.
+#[test]
+fn a_later_loss_of_a_hold_that_came_during_a_deletion_is_warned_of() {
+    keep();
+    let server = Server::start();
+    let name = "deleted before";
+    let proxy = Proxy::start(&server);
+    let client = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
+    let other = Client::connect(&server.url()).expect("a good URL");
+    let request = |op, owner| Request::new(op, "plain", name, owner);
+    let delete = || Request { texts: vec![b"DEL".to_vec()], ..request(Op::Keys, 1) };
+    // The server knows the scripts, and the client has its connections.
+    for _ in 0..2 {
+        client.run_blocking(request(Op::Acquire, 1)).expect("answered");
+        client.run_blocking(delete()).expect("answered");
+    }
+    eventually(|| losses_of(name).len() == 2);
+    assert!(other.run_blocking(request(Op::Acquire, 9)).expect("answered").done);
+    // The answer to the deletion comes late.
+    proxy.retard_replies_to("DEL", 1, Duration::from_millis(700));
+    let (sender, deleted) = mpsc::channel();
+    client.submit(client.ticket(), delete(), move |result| drop(sender.send(result)));
+    let mut view = server.view();
+    eventually(|| !view.exists(name));
+    let own = client.run_blocking(request(Op::Acquire, 2)).expect("answered");
+    assert!(own.done && deleted.try_recv().is_err(), "set up badly");
+    assert!(deleted.recv_timeout(PATIENCE).expect("answered").expect("answered").done);
+    view.command::<()>(&["DEL", name]);
+    eventually(|| !matches!(client.look(own.number as u64), Look::Held { .. }));
+    let of_own = || {
+        let owner = format!("{}:2", client.id());
+        losses_of(name).into_iter().find(|(_, _, message)| message.contains(&owner))
+    };
+    eventually(|| of_own().is_some());
+    assert_eq!(of_own().expect("it came").0, Level::WARN, "an operator deleted it: {:?}", losses_of(name));
+}

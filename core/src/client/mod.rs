@@ -351,6 +351,7 @@ impl Client {
 
     /// Hands over a release whose caller is gone: its outcome is not reported.
     pub(crate) fn give_up(&self, release: Request) {
+        let release = Request { op: Op::GiveBack, ..release };
         let departures = self.depart(&release.name);
         self.submit(self.ticket(), release, move |_| drop(departures));
     }

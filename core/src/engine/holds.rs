@@ -26,6 +26,8 @@ pub mod stand_ins;
 mod timetable;
 
 #[cfg(test)]
+mod fields;
+#[cfg(test)]
 mod losses;
 #[cfg(test)]
 mod model;
@@ -72,6 +74,9 @@ pub struct Holds {
     due: Timetable,
     ended: Vec<Ended>,
     past: Past<Gone>,
+    /// The holds that have not ended, and the time for which owners had locks until they lost or released them.
+    live: u64,
+    held_for: Duration,
     /// The prefix of the names on the server; messages leave it out.
     prefix: String,
     next: u64,
@@ -130,6 +135,8 @@ impl Holds {
             due,
             ended: Default::default(),
             past,
+            live: 0,
+            held_for: Duration::ZERO,
             prefix,
             next: 1,
         }
@@ -138,6 +145,11 @@ impl Holds {
     /// Leaves this prefix out of the names in messages.
     pub fn without(self, prefix: &str) -> Self {
         Holds { prefix: prefix.to_owned(), ..self }
+    }
+
+    /// The number of holds of all owners, and the time for which owners had locks until they lost or released them.
+    pub fn figures(&self) -> (u64, Duration) {
+        (self.live, self.held_for)
     }
 
     /// The number of holds that the owner has now.
@@ -180,11 +192,15 @@ impl Holds {
         let check_at = Some(self.stepped(now + LASTING + STEP, STEP));
         let fresh = || Owned { check_at, changed: true, ..Owned::new(claim.clone(), number, until, incarnation, now) };
         let key = self.key_for(claim, || Owned { shared: shared().map(Arc::from), ..fresh() });
+        if self.owned[key].field != claim.owner {
+            // The server has given the own field: a hold under another one that is over stays over, although nothing has looked at it.
+            self.expire(key, now);
+        }
         self.names.get_mut(&claim.name).into_iter().for_each(|sharers| sharers.granted = claim.owner);
         let renew_at = self.first_renewal(key, now);
         // The server shortens no key that it has kept for the owner.
         let ends = self.counted_in(claim, claim.owner).into_iter().filter_map(|key| self.owned[key].outlasts);
-        let lent = self.names.get(&claim.name).and_then(|sharers| sharers.outlasting(claim.owner));
+        let lent = self.names.get(&claim.name).and_then(|sharers| sharers.outlasting(claim));
         let outlasts = ends.chain(lent).max().filter(|end| *end > until);
         let owned = &mut self.owned[key];
         if owned.live() == 0 {
@@ -197,6 +213,7 @@ impl Holds {
             owned.renew_at = renew_at;
         }
         owned.holds.push(Hold::new(number, lease.is_none()));
+        self.live += 1;
         self.numbers.insert(number, key);
         let decides = owned.decides().clone();
         self.tell("taken", &self.owned[key], number, Some(sent), 0);
@@ -303,21 +320,26 @@ impl Holds {
 
     /// Forgets a hold: its release is on its way, or a release has reported its loss.
     pub fn forget(&mut self, claim: &Claim, number: u64, now: Instant) {
-        if let Some(decides) = self.end(claim, number) {
+        if let Some(decides) = self.end(claim, number, now) {
             self.changed(&decides, now);
         }
     }
 
     /// Drops a hold. Gives the key that decided whether it lasted.
-    fn end(&mut self, claim: &Claim, number: u64) -> Option<Arc<str>> {
+    fn end(&mut self, claim: &Claim, number: u64, now: Instant) -> Option<Arc<str>> {
         self.numbers.remove(&number);
         drop(self.take_scope(number));
         self.ended.push(Ended { number, claim: claim.clone(), loss: None, report: None });
         let key = self.claims.get(claim).copied()?;
         self.tell("ended", &self.owned[key], number, None, 0);
         let owned = &mut self.owned[key];
+        let before = owned.live();
         owned.holds.retain(|hold| hold.number != number);
+        let ended = before - owned.live();
+        let acquired = owned.acquired;
+        let is_over = ended > 0 && owned.live() == 0;
         let decides = owned.decides().clone();
+        self.count_out(ended, is_over.then_some(acquired), now);
         self.plan(key);
         Some(decides)
     }
@@ -329,11 +351,15 @@ impl Holds {
         }
     }
 
-    /// Notes that the client has ended, and all its holds with it. Gives the claims that were held.
+    /// Notes that the client has ended, and all its holds with it. Gives the claims that were held, and those of which the server
+    /// may still have something.
     pub fn close(&mut self, now: Instant) -> Vec<Claim> {
+        let outlasts = |owned: &Owned| owned.live() == 0 && owned.outlasts.is_some_and(|end| end > now);
+        let left: Vec<_> =
+            self.owned.iter().filter(|(_, owned)| outlasts(owned)).map(|(_, owned)| owned.claim.clone()).collect();
         let held = self.held();
         held.iter().for_each(|claim| self.lost(claim, LostReason::Closed, now));
-        held
+        held.into_iter().chain(left).collect()
     }
 
     fn lose(&mut self, key: usize, reason: LostReason, now: Instant) {
@@ -350,6 +376,8 @@ impl Holds {
             return;
         }
         let claim = owned.claim.clone();
+        self.count_out(numbers.len() as u32, Some(lost.acquired), now);
+        let owned = &self.owned[key];
         // The program knows of losses that it caused itself, and of ends with the lease of holds that it has kept.
         let is_own_doing = reason == LostReason::Closed || owned.forced || (reason == LostReason::Expired && is_kept);
         numbers.iter().for_each(|number| self.tell("lost", &self.owned[key], *number, None, 0));
@@ -364,6 +392,12 @@ impl Holds {
             report: report.take(),
         }));
         self.plan(key);
+    }
+
+    /// Counts holds that have ended; `acquired`: the time since which their owner had the lock, if it has it no more.
+    fn count_out(&mut self, ended: u32, acquired: Option<Instant>, now: Instant) {
+        self.live -= u64::from(ended);
+        self.held_for += acquired.map_or(Duration::ZERO, |acquired| now.duration_since(acquired));
     }
 
     /// Has the loss of a hold reported in this scope.
@@ -416,7 +450,8 @@ impl Holds {
             self.owned[key].outlast(end);
         }
         if field != claim.owner {
-            self.names.get_mut(&claim.name).into_iter().for_each(|sharers| sharers.outlast(field, end));
+            let grip = claim.of(field);
+            self.names.get_mut(&claim.name).into_iter().for_each(|sharers| sharers.outlast(&grip, end));
         }
     }
 
@@ -434,8 +469,12 @@ impl Holds {
         }
     }
 
-    /// Undoes [`Holds::shorten`]: the key ends at `before` after all, even if the holds have ended since.
-    pub fn restore(&mut self, claim: &Claim, before: Instant) {
+    /// Undoes [`Holds::shorten`] of what the owner has in the field of that owner: the key ends at `before` after all, even if the
+    /// holds have ended since. What it has in another field by now ends as it would.
+    pub fn restore(&mut self, claim: &Claim, field: i64, before: Instant) {
+        if self.field(claim) != field {
+            return;
+        }
         self.change_end(claim, None, |deadline| deadline.max(before));
     }
 
@@ -466,7 +505,8 @@ impl Holds {
     /// Notes the server's answer to a call about `field` that was sent at `sent`: it has no such field, under which the owner
     /// of this claim had its holds; `taken`: another owner has one.
     pub fn missing(&mut self, claim: &Claim, field: i64, taken: bool, incarnation: u64, sent: Instant, now: Instant) {
-        self.names.get_mut(&claim.name).into_iter().for_each(|sharers| sharers.freed(field));
+        let grip = claim.of(field);
+        self.names.get_mut(&claim.name).into_iter().for_each(|sharers| sharers.freed(&grip));
         for key in self.counted_in(claim, field) {
             // A belief that was over when the call went out ended by itself, whether or not the watchdog has looked since.
             if self.owned[key].deadline <= sent {
@@ -571,8 +611,11 @@ impl Holds {
         }
         // The server may have carried such a renewal out.
         if owned.unanswered > 0 {
-            owned.outlast(owned.deadline + self.watchdog);
+            let claim = owned.claim.clone();
+            let (field, end) = (owned.field, owned.deadline + self.watchdog);
+            self.outlasts_in(&claim, field, end);
         }
+        let owned = &self.owned[key];
         let reason = match owned.is_renewed() {
             false => LostReason::Expired,
             // The watchdog was there in time, and the call in its way has no answer either.

@@ -1,10 +1,11 @@
 //! Calls whose answer was lost, and whose next copy the server refuses: for a missing right, or because it cannot save its data.
 
-use std::time::Instant;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
 use redlatch::Client;
 use redlatch::ffi::{Answer, Border, Look, Op, Request};
-use redlatch_tests::Proxy;
+use redlatch_tests::{Direction, Proxy, Server, View};
 
 use super::row::Row;
 use super::turns::{fields, know_releases, through_grip};
@@ -65,6 +66,128 @@ fn a_question_about_a_field_that_is_refused_for_a_moment_lets_no_other_client_in
     }
     assert!(is_held(&client, heir), "{:?}", client.look(heir));
     row.give(&client, 2);
+}
+
+/// Has the server refuse these commands, and forget earlier refusals.
+fn refuse(view: &mut View, commands: &[&str]) {
+    view.command::<()>(&["ACL", "LOG", "RESET"]);
+    view.command::<()>(&[&["ACL", "SETUSER", "default"], commands].concat());
+}
+
+/// Returns once the server has refused a call so many times.
+fn is_refused(view: &mut View, times: i64) {
+    eventually(|| refusals(view) >= times);
+}
+
+/// The number of refusals of one call.
+fn refusals(view: &mut View) -> i64 {
+    let entries: Vec<Vec<redis::Value>> = view.command(&["ACL", "LOG"]);
+    let count =
+        |entry: &Vec<redis::Value>| entry.get(1).and_then(|count| redis::from_redis_value::<i64>(count.clone()).ok());
+    entries.iter().filter_map(count).sum()
+}
+
+const LONG: Duration = secs(600);
+
+fn quick(row: &Row, proxy: &Proxy) -> Client {
+    let options = "watchdog=1&response_timeout=0.3&retry_for=4";
+    know_releases(row);
+    Client::connect(&format!("{}?{options}", row.server.url_at(proxy.port()))).expect("a good URL")
+}
+
+/// Its caller cannot release again, so the client has to.
+#[test]
+fn a_release_whose_first_copy_got_lost_and_whose_second_one_is_refused_for_a_moment_frees_the_lock() {
+    let row = Row::of("plain");
+    let proxy = Proxy::start(&row.server);
+    let client = quick(&row, &proxy);
+    row.lease(&client, 1, LONG);
+    let mut view = row.view();
+    refuse(&mut view, &["-hdel"]);
+    proxy.cut_at(Direction::ToServer, &format!("{}:1", client.id()), 1);
+    row.try_give(&client, 1).expect_err("the server refuses it");
+    assert!(proxy.struck() > 0, "set up badly");
+    is_refused(&mut view, 2);
+    view.command::<()>(&["ACL", "SETUSER", "default", "+hdel"]);
+    eventually(|| !view.exists("n"));
+}
+
+#[test]
+fn an_acquire_without_an_answer_is_given_back_although_the_server_refuses_for_a_moment() {
+    let row = Row::of("plain");
+    let proxy = Proxy::start(&row.server);
+    let client = quick(&row, &proxy);
+    let mut view = row.view();
+    proxy.lose_reply_to(&format!("{}:1", client.id()));
+    let (sender, answer) = mpsc::channel();
+    let acquire = Request { lease: Some(LONG), wait: Some(ms(0)), ..row.request(Op::Acquire, 1) };
+    client.submit(client.ticket(), acquire, move |result| drop(sender.send(result)));
+    eventually(|| view.exists("n"));
+    refuse(&mut view, &["-hset", "-hdel"]);
+    answer.recv_timeout(secs(20)).expect("it is answered").expect_err("the server refuses it");
+    is_refused(&mut view, 2);
+    view.command::<()>(&["ACL", "SETUSER", "default", "+hset", "+hdel"]);
+    eventually(|| !view.exists("n"));
+}
+
+/// A hold whose extension had no answer, and that has ended by itself.
+fn outlasted(row: &Row, client: &Client, proxy: &Proxy) -> u64 {
+    let number = row.lease(client, 1, secs(2)).number as u64;
+    let extend =
+        |lease| Request { hold: number, lease: Some(lease), retry_for: Some(ms(0)), ..row.request(Op::Extend, 1) };
+    client.run_blocking(extend(secs(2))).expect("it is held");
+    proxy.lose_reply_to(&LONG.as_millis().to_string());
+    client.run_blocking(extend(LONG)).expect_err("no answer comes");
+    eventually(|| !is_held(client, number));
+    number
+}
+
+#[test]
+fn a_lock_that_outlasts_its_hold_is_given_back_although_the_server_refuses_for_a_moment() {
+    let row = Row::of("plain");
+    let proxy = Proxy::start(&row.server);
+    let client = quick(&row, &proxy);
+    outlasted(&row, &client, &proxy);
+    let mut view = row.view();
+    refuse(&mut view, &["-hdel"]);
+    row.try_give(&client, 1).expect_err("it is lost");
+    is_refused(&mut view, 1);
+    view.command::<()>(&["ACL", "SETUSER", "default", "+hdel"]);
+    eventually(|| !view.exists("n"));
+}
+
+#[test]
+fn a_lock_that_outlasts_its_hold_is_free_after_the_end_of_its_client() {
+    let row = Row::of("plain");
+    let proxy = Proxy::start(&row.server);
+    let client = quick(&row, &proxy);
+    outlasted(&row, &client, &proxy);
+    client.close_blocking(redlatch::Holds::Release);
+    let mut view = row.view();
+    eventually(|| !view.exists("n"));
+}
+
+/// No caller can release that lock, or give that permit back.
+#[test]
+fn what_is_dropped_while_the_server_refuses_for_a_moment_comes_back() {
+    let server = Server::start();
+    let client = Client::connect(&server.url()).expect("a good URL");
+    let mut view = server.view();
+    let semaphore = client.semaphore("s");
+    assert!(semaphore.try_set_permits(1).blocking().expect("answered"));
+    let permit = semaphore.try_acquire(1).blocking().expect("answered").expect("available");
+    refuse(&mut view, &["-incrby"]);
+    drop(permit);
+    is_refused(&mut view, 1);
+    view.command::<()>(&["ACL", "SETUSER", "default", "+incrby"]);
+    eventually(|| semaphore.available().blocking().expect("answered") == 1);
+
+    let guard = client.lock("n").lease(LONG).blocking().acquire().expect("free");
+    refuse(&mut view, &["-hdel"]);
+    drop(guard);
+    is_refused(&mut view, 1);
+    view.command::<()>(&["ACL", "SETUSER", "default", "+hdel"]);
+    eventually(|| !view.exists("n"));
 }
 
 /// The script has shortened the key of the hold before the server refuses it.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use smallvec::SmallVec;
 
-use super::{Gone, Holds, LASTING, Owned, REMEMBER, STEP, believed, lease_for};
+use super::{Gone, Holds, LASTING, Lost, Owned, REMEMBER, STEP, believed, lease_for};
 use crate::base::clock::Instant;
 use crate::engine::claim::Claim;
 
@@ -189,7 +189,9 @@ impl Holds {
                 let claim = &owned.claim;
                 let outlasts = owned.outlasting();
                 owned.holds.retain(|hold| {
-                    let Some(lost) = hold.lost.as_deref().filter(|lost| lost.noticed + REMEMBER <= now) else {
+                    // As long as the server may keep the key, a release has to find the field.
+                    let is_old = |lost: &&Lost| lost.noticed + REMEMBER <= now && outlasts.is_none_or(|end| end <= now);
+                    let Some(lost) = hold.lost.as_deref().filter(is_old) else {
                         return true;
                     };
                     if numbers.remove(&hold.number).is_some() && !hold.unasked {
@@ -304,7 +306,12 @@ impl Holds {
         let due = match owned.live() {
             _ if owned.holds.is_empty() => None,
             // Each step on the way here would put it off, if the time began anew.
-            0 => owned.holds.iter().filter_map(|hold| hold.lost.as_deref()).map(|lost| lost.noticed + REMEMBER).min(),
+            0 => {
+                let lost = owned.holds.iter().filter_map(|hold| hold.lost.as_deref());
+                lost.map(|lost| lost.noticed + REMEMBER)
+                    .min()
+                    .map(|end| owned.outlasts.map_or(end, |kept| kept.max(end)))
+            }
             _ => {
                 let renew_at = owned.is_renewed().then_some(owned.renew_at);
                 Some([renew_at, owned.check_at].into_iter().flatten().fold(owned.deadline, Instant::min))

@@ -260,8 +260,8 @@ impl Holds {
 
     /// Notes that the server has nothing of this owner any more.
     pub fn freed(&mut self, claim: &Claim) {
-        let field = self.field(claim);
-        self.names.get_mut(&claim.name).into_iter().for_each(|sharers| sharers.freed(field));
+        let grip = claim.of(self.field(claim));
+        self.names.get_mut(&claim.name).into_iter().for_each(|sharers| sharers.freed(&grip));
         for key in self.counted_with(claim) {
             self.owned[key].holds.iter_mut().for_each(|hold| hold.abandoned = false);
             self.relist(key);

@@ -7,6 +7,15 @@ use smallvec::SmallVec;
 
 use super::{Holds, Owned};
 use crate::base::clock::Instant;
+use crate::engine::claim::Claim;
+use crate::engine::traits::counted_as;
+
+/// A field of the server: the kind by which it is counted, and the owner.
+type Field = (&'static str, i64);
+
+fn field(grip: &Claim) -> Field {
+    (counted_as(grip.kind), grip.owner)
+}
 
 /// The keys of owners.
 pub type Keys = SmallVec<[usize; 2]>;
@@ -22,7 +31,7 @@ pub struct Sharers {
     pub granted: i64,
     /// Fields that the server may keep until then by a call of an owner that held through them. The owner of such a field does
     /// not know of that call, and may take the lock anew.
-    lent: SmallVec<[(i64, Instant); 1]>,
+    lent: SmallVec<[(Field, Instant); 1]>,
     /// The owner that this client has let in last by a kind that lets no other in: its key, and the number of its first hold.
     pub exclusive: Option<(usize, u64)>,
 }
@@ -36,21 +45,21 @@ impl Sharers {
         }
     }
 
-    /// Notes that the server may keep the field of that owner until then, by a call of another owner.
-    pub fn outlast(&mut self, field: i64, end: Instant) {
-        let end = self.outlasting(field).map_or(end, |known| known.max(end));
-        self.freed(field);
-        self.lent.push((field, end));
+    /// Notes that the server may keep the field of this grip until then, by a call of another owner.
+    pub fn outlast(&mut self, grip: &Claim, end: Instant) {
+        let end = self.outlasting(grip).map_or(end, |known| known.max(end));
+        self.freed(grip);
+        self.lent.push((field(grip), end));
     }
 
     /// See [`Sharers::outlast`].
-    pub fn outlasting(&self, field: i64) -> Option<Instant> {
-        self.lent.iter().find(|(of, _)| *of == field).map(|(_, end)| *end)
+    pub fn outlasting(&self, grip: &Claim) -> Option<Instant> {
+        self.lent.iter().find(|(of, _)| *of == field(grip)).map(|(_, end)| *end)
     }
 
     /// Notes that the server has that field no more.
-    pub fn freed(&mut self, field: i64) {
-        self.lent.retain(|(of, _)| *of != field);
+    pub fn freed(&mut self, grip: &Claim) {
+        self.lent.retain(|(of, _)| *of != field(grip));
     }
 
     pub fn has_lapsed(&self) -> bool {
@@ -127,6 +136,7 @@ impl Holds {
     #[cfg(test)]
     pub(super) fn check_lists(&self) {
         let mut listed = 0;
+        assert_eq!(self.live, self.owned.iter().map(|(_, owned)| u64::from(owned.live())).sum::<u64>());
         for (key, owned) in &self.owned {
             assert_eq!(owned.is_lapsed, owned.has_lost_all(), "{:?}", owned.claim);
             for (name, place) in owned.names().zip(owned.places) {

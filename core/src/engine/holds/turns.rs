@@ -56,7 +56,7 @@ fn play(world: &mut World, crowd: usize, history: &[(u8, u8)]) {
                     world.acquire(owner, None, Patience::Forever);
                 }
             }
-            12 if pick < 128 => {
+            12 if pick < 96 => {
                 world.acquire(owner(world, pick), Some(lease(pick)), Patience::Forever);
             }
             12 => world.acquire(owner(world, pick), None, Patience::Once),

@@ -17,13 +17,15 @@ use crate::redis::link::Sent;
 use crate::redis::requests::forget;
 use crate::redis::settle::{RetryLimits, Settled, Unsettled, after, settle};
 use crate::redis::target::{Sending, Target};
-use crate::request::error::Result;
+use crate::request::error::{Error, Result};
 use crate::request::{Answer, Op};
 
 /// The pause of a call that gives permits back, each time that the server has not answered for a lease of the watchdog.
 const PAUSE: Duration = Duration::from_millis(500);
 /// It doubles up to this.
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
+/// The time for which it asks on while the server refuses it.
+const REFUSED: Duration = Duration::from_secs(600);
 
 impl Target {
     pub fn ask_call(&self, op: Op) -> Result<Call> {
@@ -109,7 +111,9 @@ impl Target {
         match settle(&self.redis, &call, retry, sent).await {
             Ok(Settled { reply, .. }) => self.informed(op, &call, reply, before),
             Err(Unsettled { error, copies, .. }) => {
-                match goes_on.filter(|_| error.is_for_now()) {
+                // No caller repeats a give-back.
+                let is_refused = op == Op::GiveBack && matches!(error, Error::Refused { .. });
+                match goes_on.filter(|_| error.is_for_now() || is_refused) {
                     Some(end) => self.go_on(entry, call, copies, end),
                     None => self.forget_unanswered(&call, copies),
                 }
@@ -146,7 +150,10 @@ impl Target {
         self.redis.holds(|holds| holds.force(&self.claim.name, true));
         let answer = doing.await;
         let is_gone = answer.as_ref().is_ok_and(|answer| answer.number > 0);
-        self.redis.holds(|holds| holds.force(&self.claim.name, is_gone));
+        // A hold that the client has taken meanwhile is none of those that this takes away.
+        if !is_gone {
+            self.redis.holds(|holds| holds.force(&self.claim.name, false));
+        }
         answer
     }
 
@@ -211,6 +218,7 @@ impl Target {
         // The span of the hold ends now, not with the outage.
         drop(self);
         let once = redis.config.watchdog + WINDOW;
+        let refused_until = Instant::now() + REFUSED;
         let mut pause = PAUSE;
         loop {
             let now = Instant::now();
@@ -222,8 +230,14 @@ impl Target {
                     shared.iter().for_each(|key| redis.holds(|holds| holds.changed(key, Instant::now())));
                     return;
                 }
-                Err(unsettled) if !unsettled.error.is_for_now() => return,
-                Err(unsettled) => copies = unsettled.copies,
+                Err(Unsettled { error, copies: left, .. }) => {
+                    // Some refusals end, as that of a server that cannot save its data.
+                    let may_end = matches!(error, Error::Refused { .. }) && now < refused_until;
+                    if !error.is_for_now() && !may_end {
+                        return;
+                    }
+                    copies = left;
+                }
             }
             copies.retain(|copy| copy.over > Instant::now());
             if end.is_some_and(|end| end <= Instant::now()) {

@@ -42,7 +42,8 @@ impl Target {
                 let Unsettled { error, copies, .. } = unsettled;
                 let Some(over) = copies.iter().map(|copy| copy.over).chain(half_done).max() else {
                     // The server has not seen the call.
-                    self.redis.holds(|holds| before.into_iter().for_each(|before| holds.restore(&self.claim, before)));
+                    self.redis
+                        .holds(|holds| before.into_iter().for_each(|before| holds.restore(&self.claim, field, before)));
                     return Err(error);
                 };
                 self.redis.holds(|holds| holds.outlasts_in(&self.claim, field, over + lease));

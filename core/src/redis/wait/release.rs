@@ -4,8 +4,10 @@
 use std::time::Duration;
 
 use tokio::task::JoinHandle;
+use tokio::time::sleep;
 
 use crate::base::clock::Instant;
+use crate::engine::WINDOW;
 use crate::engine::claim::Claim;
 use crate::engine::gate::Entry;
 use crate::engine::holds::{Holds, Lapsed, Leaving, Meant, lease_for};
@@ -13,11 +15,15 @@ use crate::redis::kinds::Inputs;
 use crate::redis::kinds::reply::{Code, Reply};
 use crate::redis::kinds::script::Call;
 use crate::redis::link::Sent;
-use crate::redis::settle::{RetryLimits, Settled, Unsettled, settle};
+use crate::redis::settle::{RetryLimits, Settled, Unsettled, after, settle};
 use crate::redis::target::{Sending, Target};
 use crate::redis::wait::passing::Pass;
 use crate::request::error::{Error, Result};
 use crate::request::{Answer, Op};
+
+/// The pauses between two tries of a give-back that the server refuses: the first and the longest.
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// A release on its way.
 pub struct Releasing {
@@ -25,6 +31,8 @@ pub struct Releasing {
     pub call: Call,
     entry: Entry,
     pass: Option<Pass>,
+    /// No caller can repeat it.
+    is_last: bool,
     /// The number of messages heard before it was sent.
     heard: u64,
 }
@@ -99,7 +107,8 @@ impl Target {
             ..self.inputs()
         };
         let call = self.call(Op::Release, &inputs)?;
-        Ok(Begun::Call(Box::new(Releasing { leaving, call, entry, pass, heard })))
+        let is_last = matches!(meant, Meant::Untaken(_));
+        Ok(Begun::Call(Box::new(Releasing { leaving, call, entry, pass, is_last, heard })))
     }
 
     /// Interprets the reply to a release. `repeated`: the server may have carried out an earlier copy.
@@ -200,12 +209,12 @@ impl Target {
         match self.scope.around(settle(&self.redis, &releasing.call, retry, sent)).await {
             Ok(Settled { reply, sent, repeated }) => self.released(releasing, reply, sent, repeated),
             Err(Unsettled { error, copies, .. }) => {
-                let Releasing { leaving, entry, pass, .. } = *releasing;
+                let Releasing { leaving, entry, pass, is_last, .. } = *releasing;
                 // The caller has released, so the watchdog must renew the hold no longer. The client frees the key as
-                // soon as it can reach the server. If the server refuses that for good, the caller may free it once
-                // the server refuses no longer, or the lease ends.
+                // soon as it can reach the server. If the server refuses that for good, a caller that still has the
+                // hold may free it once the server refuses no longer.
                 let is_refused = matches!(error, Error::Refused { .. }) && !error.is_for_now();
-                if is_refused && copies.is_empty() {
+                if is_refused && copies.is_empty() && !is_last {
                     self.redis.holds(|holds| holds.stop_renewing(&self.claim, leaving.number));
                 } else {
                     let target = match leaving.leave {
@@ -269,11 +278,32 @@ impl Target {
         })
     }
 
+    /// Carries out a give-back behind `copies` of another call. It asks on while the server refuses that, as a server that cannot
+    /// save its data does for a while: no caller will.
+    async fn insist(&self, call: &Call, mut copies: Vec<Sent>) -> Option<Settled> {
+        let give_up = Instant::now() + self.patience() + WINDOW;
+        let retry = RetryLimits { give_up, ..self.retry_limits(None) };
+        let mut pause = FIRST_PAUSE;
+        loop {
+            match after(&self.redis, call, retry, None, copies).await {
+                Ok(settled) => return Some(settled),
+                Err(Unsettled { error: Error::Refused { .. }, copies: left, .. })
+                    if Instant::now() + pause < give_up =>
+                {
+                    copies = left;
+                }
+                Err(_) => return None,
+            }
+            sleep(pause).await;
+            pause = (2 * pause).min(LONGEST_PAUSE);
+        }
+    }
+
     /// Has the server keep so many holds under this grip and no more, after `copies`. Meanwhile the owner of what is given back
     /// may take the lock anew, under another grip. Gives the time for which the server keeps the rest, if it tells.
     async fn reduce_to(&self, leave: u32, copies: Vec<Sent>, grip: &Claim) -> Option<Duration> {
         let call = self.call(Op::Release, &Inputs { leave, lease_ms: 0, ..self.inputs() }).ok()?;
-        let settled = self.follow(&call, copies, self.patience()).await;
+        let settled = self.insist(&call, copies).await;
         self.changed();
         if leave == 0 {
             self.wake_sharers();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::super::grip::{HandOn, Inherited};
-use super::super::{Ask, Lapsed, Leaving, Meant, SHORT, believed};
+use super::super::{Ask, Lapsed, Leaving, Meant, Owned, SHORT, believed};
 use super::server::{Call, Reply};
 use super::world::{Acquiring, Held, NAME, Patience, Todo, WATCHDOG, Waiter, World};
 use crate::base::clock::Instant;
@@ -335,7 +335,8 @@ impl World {
         if time > SHORT && believed(time) <= now - sent {
             return None;
         }
-        let is_first = self.holds.of(&claim).is_none_or(|owned| owned.live() == 0);
+        let is_over = |owned: &Owned| owned.live() == 0 || owned.field != owner && owned.deadline <= now;
+        let is_first = self.holds.of(&claim).is_none_or(is_over);
         let number = self.holds.taken(&claim, || None, lease, self.incarnation, sent, now);
         let hold = (number, lease.is_none());
         let until = sent + believed(time);

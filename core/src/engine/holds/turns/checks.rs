@@ -187,7 +187,7 @@ impl World {
                 owned.field == key.field && (owned.live() > 0 || is_in_time(end))
             })
         };
-        let lent = self.holds.names.get(NAME).and_then(|sharers| sharers.outlasting(key.field));
+        let lent = self.holds.names.get(NAME).and_then(|sharers| sharers.outlasting(&self.claims[key.field as usize]));
         let is_known = is_in_time(now) || lent.is_some_and(is_in_time) || (1..=OWNERS).any(knows);
         assert!(
             is_known,

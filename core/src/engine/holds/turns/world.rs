@@ -314,7 +314,7 @@ impl World {
 
     fn send_acquire(&mut self, waiter: Waiter, of_line: Option<Instant>, entry: Entry) {
         let claim = self.claim(waiter.owner);
-        let count = self.holds.count(&claim, self.now);
+        let count = self.holds.count_in(&claim, waiter.owner, self.now);
         let (owner, lease, spare) = (waiter.owner, waiter.time(), self.spare());
         let call = Call::Acquire(Acquire { owner, want: count + 1, lease, spare });
         self.send(call, Then::Acquire { waiter, of_line, entry });

@@ -1,0 +1,201 @@
+//! What the ledger knows of the fields under which the server keeps holds, of their owners and of others.
+
+use std::time::Duration;
+
+use super::grip::HandOn;
+use super::{Holds, Lapsed, Meant, REMEMBER};
+use crate::base::clock::Instant;
+use crate::engine::claim::Claim;
+use crate::request::Look;
+
+const WATCHDOG: Duration = Duration::from_secs(30);
+const SECOND: Duration = Duration::from_secs(1);
+
+fn claim(kind: &'static str, owner: i64) -> Claim {
+    Claim::new(kind, "n".into(), owner)
+}
+
+fn take(holds: &mut Holds, claim: &Claim, lease: Option<Duration>, now: Instant) -> u64 {
+    holds.taken(claim, || None, lease, 0, now, now)
+}
+
+/// Owner 2 holds the lock through the grip of owner 1. Gives the number of its hold.
+fn through(holds: &mut Holds, kind: &'static str, now: Instant) -> u64 {
+    let [lender, holder] = [1, 2].map(|owner| claim(kind, owner));
+    let number = take(holds, &lender, None, now);
+    let hand_on = HandOn { from: &lender, number, to: &holder, fenced: false, incarnation: 0 };
+    holds.hand_on(&hand_on, now, |_| true).expect("nothing speaks against it").number
+}
+
+/// The release of a hold that has ended by itself, and the watchdog has looked.
+fn lapsed(holds: &mut Holds, claim: &Claim, number: u64, now: Instant) -> Lapsed {
+    assert!(!holds.look(number, now).is_held());
+    holds.leaving(claim, Meant::Given(number), now).expect_err("it has ended by itself")
+}
+
+/// After a pause of the whole client an acquire that asks once may come before the watchdog. These are its steps in their order.
+#[test]
+fn an_acquire_after_a_pause_revives_no_hold_that_was_over() {
+    let start = Instant::now();
+    let mut holds = Holds::new("u".into(), WATCHDOG);
+    let old = through(&mut holds, "plain", start);
+    let holder = claim("plain", 2);
+    // Meanwhile another client has had the lock, and has released it.
+    let later = start + 3 * WATCHDOG;
+    assert!(holds.tangle("n", 2, later).is_none());
+    assert_eq!(holds.count_in(&holder, holder.owner, later), 0, "the call asks for a first hold, under the own field");
+    let new = take(&mut holds, &holder, None, later);
+    let look = holds.look(old, later);
+    assert!(matches!(look, Look::Lost(_)), "the old hold, over for {:?}: {look:?}", later - start - WATCHDOG);
+    assert!(holds.look(new, later).is_held());
+    assert_eq!(holds.field(&holder), 2, "the server has the own field");
+}
+
+#[test]
+fn an_acquire_after_a_pause_is_kept_under_the_own_field() {
+    let start = Instant::now();
+    let mut holds = Holds::new("u".into(), WATCHDOG);
+    through(&mut holds, "plain", start);
+    let holder = claim("plain", 2);
+    let later = start + 3 * WATCHDOG;
+    assert_eq!(holds.count_in(&holder, holder.owner, later), 0);
+    take(&mut holds, &holder, None, later);
+    assert_eq!(holds.field(&holder), 2, "the server has the own field");
+}
+
+/// A read hold of the lender says nothing about the lender's writing field.
+#[test]
+fn the_release_of_a_read_hold_does_not_forget_that_the_writing_field_is_lent() {
+    for is_missing in [false, true] {
+        let start = Instant::now();
+        let mut holds = Holds::new("u".into(), WATCHDOG);
+        through(&mut holds, "write", start);
+        let [lender, holder, reader] = [claim("write", 1), claim("write", 2), claim("read", 1)];
+        // As `Target::extend` does without an answer.
+        holds.outlasts_in(&holder, 1, start + 3600 * SECOND);
+        // The belief of the holder ends, and it does not release: say its guard has been forgotten.
+        let over = start + 2 * WATCHDOG;
+        assert_eq!(holds.count(&holder, over), 0);
+        // The server lets the lender read beside its own writing field.
+        let read = take(&mut holds, &reader, None, over);
+        match is_missing {
+            false => holds.released(&reader, read, true, over),
+            true => holds.missing(&reader, 1, false, 0, over, over),
+        }
+        let again = take(&mut holds, &lender, Some(SECOND), over);
+        let lapsed = lapsed(&mut holds, &lender, again, over + 2 * SECOND);
+        assert!(lapsed.outlasts.is_some(), "missing: {is_missing}: the server keeps the field for an hour");
+    }
+}
+
+/// A renewal without an answer, through a lent field: `Holds::expire` tells only the holder's entry.
+#[test]
+fn the_lender_knows_of_an_unanswered_renewal_through_its_field() {
+    for is_through in [false, true] {
+        let start = Instant::now();
+        let mut holds = Holds::new("u".into(), WATCHDOG);
+        let (holder, lender) = match is_through {
+            true => (2, claim("plain", 1)),
+            false => (1, claim("plain", 1)),
+        };
+        match is_through {
+            true => drop(through(&mut holds, "plain", start)),
+            false => drop(take(&mut holds, &lender, None, start)),
+        }
+        // The server carries out a renewal shortly before the end of the belief; no answer comes.
+        let mut asked = 0;
+        holds.due(start + WATCHDOG - 2 * SECOND, 10, |grip, ask| {
+            assert_eq!(grip.owner, 1);
+            asked += usize::from(ask.lease > Duration::ZERO);
+            true
+        });
+        assert_eq!(asked, 1);
+        let over = start + WATCHDOG;
+        assert_eq!(holds.count(&claim("plain", holder), over), 0);
+        let again = take(&mut holds, &lender, Some(SECOND), over);
+        let lapsed = lapsed(&mut holds, &lender, again, over + 2 * SECOND);
+        assert!(lapsed.outlasts.is_some(), "through: {is_through}: the server keeps the field for 26 s more");
+    }
+}
+
+/// After ten minutes the list of the name is dropped.
+#[test]
+fn what_is_lent_is_known_for_as_long_as_it_is_lent() {
+    for is_through in [false, true] {
+        let start = Instant::now();
+        let mut holds = Holds::new("u".into(), WATCHDOG);
+        let lender = claim("plain", 1);
+        let holder = if is_through { claim("plain", 2) } else { lender.clone() };
+        match is_through {
+            true => drop(through(&mut holds, "plain", start)),
+            false => drop(take(&mut holds, &lender, None, start)),
+        }
+        holds.outlasts_in(&holder, 1, start + 3600 * SECOND);
+        let over = start + 2 * WATCHDOG;
+        assert_eq!(holds.count(&holder, over), 0);
+        let later = over + REMEMBER + SECOND;
+        holds.due(later, 10, |_, _| true);
+        let again = take(&mut holds, &lender, Some(SECOND), later);
+        let lapsed = lapsed(&mut holds, &lender, again, later + 2 * SECOND);
+        assert!(lapsed.outlasts.is_some(), "through: {is_through}: the server keeps the field for 48 min more");
+    }
+}
+
+/// The extension of a hold through another owner's field, which ends meanwhile; its owner takes the lock anew under the own
+/// field. Then the call turns out never to have been sent.
+#[test]
+fn an_extension_that_was_never_sent_does_not_lengthen_a_later_hold() {
+    let start = Instant::now();
+    let mut holds = Holds::new("u".into(), WATCHDOG);
+    let old = through(&mut holds, "plain", start);
+    let holder = claim("plain", 2);
+    // The server has refused its release.
+    holds.stop_renewing(&holder, old);
+    assert!(holds.may_shorten(&holder));
+    let before = holds.shorten(&holder, SECOND, start).expect("held");
+    holds.outlasts(&holder, before);
+    let over = start + SECOND;
+    assert_eq!(holds.count(&holder, over), 0);
+    let new = take(&mut holds, &holder, Some(SECOND), over);
+    assert_eq!(holds.field(&holder), 2);
+    holds.restore(&holder, 1, before);
+    assert!(!holds.look(new, over + 2 * SECOND).is_held(), "its lease of a second is over for a second");
+}
+
+/// Two kinds of one owner in one field; the renewal of one has no answer.
+#[test]
+fn both_kinds_of_a_field_know_of_an_unanswered_renewal() {
+    let start = Instant::now();
+    let mut holds = Holds::new("u".into(), WATCHDOG);
+    let [plain, fenced] = ["plain", "fenced"].map(|kind| claim(kind, 1));
+    take(&mut holds, &plain, None, start);
+    let other = take(&mut holds, &fenced, Some(SECOND), start);
+    let mut asked = 0;
+    holds.due(start + WATCHDOG - 2 * SECOND, 10, |_, ask| {
+        asked += usize::from(ask.lease > Duration::ZERO);
+        true
+    });
+    assert_eq!(asked, 1);
+    let over = start + WATCHDOG;
+    let lapsed = lapsed(&mut holds, &fenced, other, over);
+    assert!(lapsed.outlasts.is_some(), "the server keeps the field for 28 s more");
+}
+
+/// It is released by its number after ten minutes, through the field of another owner.
+#[test]
+fn a_forgotten_loss_knows_its_field() {
+    let start = Instant::now();
+    let mut holds = Holds::new("u".into(), WATCHDOG);
+    let old = through(&mut holds, "plain", start);
+    let holder = claim("plain", 2);
+    holds.outlasts_in(&holder, 1, start + 3600 * SECOND);
+    let over = start + 2 * WATCHDOG;
+    assert_eq!(holds.count(&holder, over), 0);
+    let later = over + REMEMBER + SECOND;
+    holds.due(later, 10, |_, _| true);
+    // The give-back goes out under this field.
+    let field = holds.field(&holder);
+    let lapsed = lapsed(&mut holds, &holder, old, later);
+    assert!(lapsed.outlasts.is_some());
+    assert_eq!(field, 1, "the give-back goes to a field that the server does not have");
+}
