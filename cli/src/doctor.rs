@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
+use redlatch::ffi::{Border, Op, Request};
 use redlatch::{Client, Holds};
 use serde_json::json;
 
@@ -10,14 +11,17 @@ use crate::arguments::Doctor;
 use crate::attend::system;
 use crate::ending::Failure;
 use crate::list::{answer, ended};
-use crate::lock::client;
+use crate::lock::{client, given};
 use crate::reports::Style;
 
 mod finding;
+mod info;
 mod probes;
+mod rights;
 mod servers;
 
 use finding::{Finding, Level};
+use info::Wanted;
 
 /// A finding says that locks are in danger or do not work.
 const BAD: u8 = 1;
@@ -29,17 +33,17 @@ pub fn doctor(arguments: &Doctor) -> ExitCode {
 
 fn examine(arguments: &Doctor, style: Style) -> Result<u8, Failure> {
     let url = arguments.url.as_deref();
+    let wanted = Wanted::by(&given(url).unwrap_or_default());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(system)?;
     let mut report = Report { style, colours: std::io::stdout().is_terminal(), worst: Level::Good };
     runtime.block_on(async {
         let [first, second] = [client(url, None)?, client(url, None)?];
-        // Without an answer there is nothing to tell.
-        probes::reach(&first, &arguments.name).await?;
-        let told = servers::examine(&first).await;
-        let is_redis = !told.is_empty();
-        told.iter().for_each(|finding| report.add(finding));
-        let tried = probes::examine(&first, &second, &arguments.name, is_redis).await;
-        tried.iter().for_each(|finding| report.add(finding));
+        let site = servers::examine(&first, wanted, |finding| report.add(&finding)).await?;
+        if site.is_none() {
+            // Without an answer there is nothing to tell.
+            first.run(Request::new(Op::Ping, "plain", arguments.name.as_str(), 0)).await?;
+        }
+        probes::examine(&first, &second, &arguments.name, site.as_ref(), |finding| report.add(&finding)).await;
         close([first, second]).await;
         Ok::<(), Failure>(())
     })?;

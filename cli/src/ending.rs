@@ -45,6 +45,14 @@ impl Failure {
             matches!(self.code, UNREACHABLE | NOT_ALLOWED | SYSTEM) && !self.text.contains(&format!("`{name}`"));
         match is_missing {
             true => Failure { text: format!("`{name}` was not acquired, and nothing was run: {}", self.text), ..self },
+            false if self.text.contains("WRONGTYPE") => Failure {
+                text: format!(
+                    "{}. Of `redlatch run`, --shared and --exclusive are the two locks of a read-write lock, and --permits those of \
+                     a semaphore",
+                    self.text
+                ),
+                ..self
+            },
             false => self,
         }
     }
@@ -59,12 +67,7 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let (code, event) = match &error {
             Error::Refused { code, .. } if FORBIDDEN.contains(&code.as_str()) => (NOT_ALLOWED, "not_allowed"),
-            Error::Refused { code, .. } if code == "WRONGTYPE" => {
-                return Failure::usage(format!(
-                    "{error}. Of `redlatch run`, --shared and --exclusive are the two locks of a read-write lock, and --permits those \
-                     of a semaphore"
-                ));
-            }
+            Error::Refused { code, .. } if code == "WRONGTYPE" => (USAGE, "usage"),
             Error::Config(_) | Error::Unsupported(_) => (USAGE, "usage"),
             _ => (UNREACHABLE, "unreachable"),
         };

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use redlatch::{Client, HeldLock, Holder};
+use redlatch::{Client, Error, HeldLock, Holder};
 use serde_json::{Value, json};
 
 use crate::clock;
@@ -67,7 +67,23 @@ fn tell(arguments: &arguments::Who, style: Style) -> Result<u8, Failure> {
 
 /// The lock of that name; `None`: it is free.
 pub fn find(client: &Client, name: &str) -> Result<Option<HeldLock>, Failure> {
-    Ok(client.locks(&escaped(name)).next_blocking()?)
+    let look = || client.locks(&escaped(name)).next_blocking();
+    if let Some(lock) = look()? {
+        return Ok(Some(lock));
+    }
+    let is_there = match client.lock(name).blocking().is_locked() {
+        Err(Error::Refused { code, .. }) => code == "WRONGTYPE",
+        // A client may have taken the lock in between.
+        Ok(true) => return look()?.map(Some).ok_or_else(|| no_lock(name)),
+        Ok(false) | Err(_) => false,
+    };
+    if is_there { Err(no_lock(name)) } else { Ok(None) }
+}
+
+fn no_lock(name: &str) -> Failure {
+    Failure::usage(format!(
+        "the key `{name}` is there, and is no lock that redlatch knows: another program keeps something else in it"
+    ))
 }
 
 /// Tells of a failure, and gives the exit code.
@@ -127,7 +143,9 @@ pub fn described(lock: &HeldLock) -> String {
         lines.push(format!("held by  {}", holder_in_words(lock, holder)));
     }
     let more = lock.holder_count.saturating_sub(lock.holders.len() as u64);
-    if more > 0 {
+    if more > 0 && lock.holders.is_empty() {
+        lines.push(format!("held by  {} of whom the key tells nothing", table::count(more, "holder")));
+    } else if more > 0 {
         lines.push(format!("         and {} more", table::count(more, "holder")));
     }
     lines.push("for      an unknown time: Redis does not keep it".to_owned());

@@ -247,6 +247,12 @@ impl Hold {
     }
 }
 
+/// The URL of the servers; `None`: the default one.
+pub fn given(url: Option<&str>) -> Option<String> {
+    let of = |variable| std::env::var(variable).ok();
+    url.map(str::to_owned).or_else(|| of("REDLATCH_URL")).or_else(|| of("REDIS_URL"))
+}
+
 /// A client of --url, or of the variables without it; `lease`: that of the holds which it renews, if not its own default.
 pub fn client(url: Option<&str>, lease: Option<Duration>) -> Result<Client, Failure> {
     let mut config = match url {

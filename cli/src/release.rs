@@ -4,10 +4,11 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use redlatch::{Client, HeldLock, PermitId};
+use rustix::termios::{QueueSelector, tcflush};
 use serde_json::json;
 
 use crate::arguments::Release;
-use crate::ending::{Failure, NOT_ACQUIRED};
+use crate::ending::{Failure, NOT_ACQUIRED, UNREACHABLE};
 use crate::list::{FREE, answer, described, ended, find, holder_object, identity};
 use crate::lock::client;
 use crate::reports::Style;
@@ -27,20 +28,12 @@ fn take_away(arguments: &Release, style: Style) -> Result<u8, Failure> {
         return Ok(FREE);
     };
     let chosen = Chosen::of(arguments, lock)?;
+    let kept = |why: String| Failure::new(NOT_ACQUIRED, "not_released", format!("`{name}` was not released: {why}"));
     if !arguments.yes && !is_confirmed(&chosen)? {
-        return Err(Failure::new(
-            NOT_ACQUIRED,
-            "not_released",
-            format!("`{name}` was not released: the answer was not `y`"),
-        ));
+        return Err(kept("the answer was not `y`".into()));
     }
-    if !chosen.take_from(&client)? {
-        let why = match chosen.permit {
-            Some(permit) => format!("permit {permit} is not out any more"),
-            None => format!("{} has it no more", chosen.holder()),
-        };
-        let text = format!("`{name}` was not released: {why}; look again with `redlatch who`");
-        return Err(Failure::new(NOT_ACQUIRED, "not_released", text));
+    if !chosen.is_still_there(&client)? || !chosen.take_from(&client)? {
+        return Err(kept(format!("{}; look again with `redlatch who`", chosen.gone())));
     }
     let done = match chosen.permit {
         Some(permit) => format!("permit {permit} of `{name}` was given back"),
@@ -75,7 +68,8 @@ impl Chosen {
                 _ => Ok(Chosen { lock, permit: None }),
             };
         };
-        if lock.kind != "permits" {
+        // Without any permit out it is a mere number.
+        if !["permits", "semaphore"].contains(&lock.kind) {
             return Err(Failure::usage(format!(
                 "`{name}` is no semaphore with permits out, but {}; leave --permit out",
                 lock.kind
@@ -86,12 +80,51 @@ impl Chosen {
         Ok(Chosen { lock, permit: Some(permit) })
     }
 
+    /// Whether the lock has the holders and the token with which it was shown. The question may have stood for long.
+    fn is_still_there(&self, client: &Client) -> Result<bool, Failure> {
+        if self.permit.is_some() {
+            return Ok(true);
+        }
+        let all = |lock: &HeldLock| {
+            let mut all: Vec<_> = lock
+                .holders
+                .iter()
+                .map(|holder| (holder.client.clone(), holder.owner.clone(), holder.writes))
+                .collect();
+            all.sort();
+            // Of very many readers the server shows some.
+            if lock.holder_count == all.len() as u64 { all } else { Vec::new() }
+        };
+        let now = find(client, &self.lock.name)?;
+        Ok(now.is_some_and(|now| {
+            let same = |lock: &HeldLock| (lock.holder_count, lock.token, all(lock));
+            same(&now) == same(&self.lock)
+        }))
+    }
+
     /// False: that holder has it no more.
     fn take_from(&self, client: &Client) -> Result<bool, Failure> {
-        Ok(match self.permit {
-            Some(permit) => client.permit_semaphore(&self.lock.name).try_release(permit).blocking()?,
-            None => client.evict(&self.lock).blocking()?,
+        let taken = match self.permit {
+            Some(permit) => client.permit_semaphore(&self.lock.name).try_release(permit).blocking(),
+            None => client.evict(&self.lock).blocking(),
+        };
+        taken.map_err(|error| match Failure::from(error) {
+            Failure { code: UNREACHABLE, event, text } => {
+                let name = in_one_line(&self.lock.name);
+                let text = format!("whether `{name}` was released is not known: {text}; look with `redlatch who`");
+                Failure { code: UNREACHABLE, event, text }
+            }
+            failure => failure,
         })
+    }
+
+    /// The reason why nothing was released.
+    fn gone(&self) -> String {
+        match self.permit {
+            Some(permit) => format!("permit {permit} is not out any more"),
+            None if self.lock.kind == "read" => "its holders have changed since".to_owned(),
+            None => format!("{} has that hold no more", self.holder()),
+        }
     }
 
     fn holder(&self) -> String {
@@ -120,12 +153,15 @@ fn is_confirmed(chosen: &Chosen) -> Result<bool, Failure> {
         )));
     }
     let mut screen = io::stderr();
-    let question = format!(
-        "{}\nThe holder is told that it has lost the lock, and may still be at work. Take `{name}` from {}? [y/N] ",
-        described(&chosen.lock),
-        chosen.holder()
-    );
+    let is_told = match chosen.lock.holders.iter().any(|holder| holder.may_be_redisson) {
+        true => "Redisson does not tell its thread that the lock is lost, and the thread may still be at work.",
+        false => "The holder is told that it has lost the lock, and may still be at work.",
+    };
+    let holder = chosen.holder();
+    let question = format!("{}\n{is_told} Take `{name}` from {holder}? [y/N] ", described(&chosen.lock));
+    // An answer that was typed before the question is none to it.
+    let _ = tcflush(io::stdin(), QueueSelector::IFlush);
     let mut answer = String::new();
     let is_read = screen.write_all(question.as_bytes()).is_ok() && io::stdin().read_line(&mut answer).is_ok();
-    Ok(is_read && matches!(answer.trim(), "y" | "Y" | "yes"))
+    Ok(is_read && matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }

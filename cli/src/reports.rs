@@ -4,6 +4,8 @@ use std::io::Write;
 
 use serde_json::{Map, Value, json};
 
+use crate::table::in_one_line;
+
 /// The reports about one run.
 pub struct Reports {
     name: String,
@@ -38,7 +40,7 @@ impl Reports {
     /// Reports a trouble.
     pub fn trouble(&self, event: &str, text: &str, facts: Value) {
         match self.style {
-            Style::Text => say(&format!("redlatch: {text}")),
+            Style::Text => say(&format!("redlatch: {}", in_one_line(text))),
             Style::Json => {
                 let mut facts = facts;
                 facts["message"] = text.into();

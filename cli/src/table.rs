@@ -10,6 +10,8 @@ const NAME: usize = 0;
 const HOLDER: usize = 2;
 const LEAST: usize = 12;
 const GAP: &str = "  ";
+/// A wider cell stands out of its column: one name of 60,000 letters must not widen all lines.
+const WIDEST: usize = 120;
 
 /// The table, with a line feed behind each line; `width`: the columns of the terminal, if it is one.
 pub fn of(locks: &[HeldLock], width: Option<usize>) -> String {
@@ -26,7 +28,7 @@ pub fn of(locks: &[HeldLock], width: Option<usize>) -> String {
     }
     let mut text = String::new();
     for row in &rows {
-        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{:width$}", cut(cell, width)));
+        let cells = row.iter().zip(widths).map(|(cell, width)| padded(cut(cell, width), width.min(WIDEST)));
         let line = cells.collect::<Vec<_>>().join(GAP);
         text.push_str(line.trim_end());
         text.push('\n');
@@ -43,6 +45,11 @@ fn narrow(widths: &mut [usize; 6], width: usize) {
         }
         widths[wider] -= 1;
     }
+}
+
+fn padded(cell: String, width: usize) -> String {
+    let missing = width.saturating_sub(cell.chars().count());
+    cell + &" ".repeat(missing)
 }
 
 fn cut(cell: &str, width: usize) -> String {
@@ -124,11 +131,16 @@ pub fn count_with(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
+/// Whether a letter has no width, or turns the order of the letters around.
+fn is_unseen(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
 /// A text of the server's with no letter that moves the cursor or changes the screen.
 pub fn in_one_line(text: &str) -> String {
     let mut shown = String::new();
     for c in text.chars() {
-        match c.is_control() {
+        match c.is_control() || is_unseen(c) {
             true => shown.extend(c.escape_default()),
             false => shown.push(c),
         }
@@ -163,5 +175,6 @@ mod tests {
     #[test]
     fn a_name_cannot_write_to_the_screen() {
         assert_eq!(in_one_line("a\u{1b}[2Jb\nc"), "a\\u{1b}[2Jb\\nc");
+        assert_eq!(in_one_line("a\u{202e}b\u{200b}ä"), "a\\u{202e}b\\u{200b}ä");
     }
 }

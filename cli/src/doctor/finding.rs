@@ -14,7 +14,7 @@ pub enum Level {
 #[derive(Debug)]
 pub struct Finding {
     pub level: Level,
-    /// One word.
+    /// One word or two.
     pub about: &'static str,
     pub text: String,
     pub remedy: Option<String>,

@@ -1,6 +1,6 @@
 //! `redlatch doctor`: its findings, and what it leaves behind.
 
-use redlatch_tests::{Mariadb, Options, Server, Zookeeper};
+use redlatch_tests::{Cluster, Mariadb, Options, Server, Zookeeper};
 use serde_json::Value;
 
 use super::redlatch;
@@ -30,6 +30,7 @@ fn a_redis_is_told_from_its_version_to_the_news_of_a_loss() {
         ("restart", "doubtful"),
         ("replicas", "good"),
         ("answers", "good"),
+        ("slow log", "good"),
         ("clock", "good"),
         ("kinds", "good"),
         ("locks", "good"),
@@ -38,7 +39,7 @@ fn a_redis_is_told_from_its_version_to_the_news_of_a_loss() {
     ] {
         // A busy machine may be slow to answer.
         let (found, text) = about(&all, subject);
-        assert!(found == level || subject == "answers", "{subject}: {text}");
+        assert!(found == level || ["answers", "slow log"].contains(&subject), "{subject}: {text}");
     }
     assert!(about(&all, "server").1.contains(&format!("127.0.0.1:{}", server.port())), "{all:?}");
     assert_eq!(about(&all, "kinds").1, "plain, fair, fenced, read-write, token, semaphore, latch, leader work");
@@ -71,6 +72,79 @@ fn a_user_without_rights_is_told_which_kinds_fail() {
     let (code, all) = findings(&url, &["--name", "few:doctor"]);
     assert_eq!((code, about(&all, "plain").0, about(&all, "server").0), (1, "bad", "doubtful"), "{all:?}");
     assert!(about(&all, "plain").1.contains("publish"), "{all:?}");
+
+    // The line that is told heals all of them.
+    let remedy = |all: &[Value], about: &str| {
+        let finding = all.iter().find(|finding| finding["about"] == about).expect("it is told");
+        let text = finding["remedy"].as_str().expect("a remedy").to_owned();
+        let (_, line) = text.split_once("as an administrator: ").expect("a line");
+        line.split(';').next().unwrap_or_default().to_owned()
+    };
+    let mut heal = |line: String| view.command::<()>(&line.split(' ').collect::<Vec<_>>());
+    heal(remedy(&all, "plain"));
+    heal("ACL SETUSER few ~*{few:*".into());
+    let (code, all) = findings(&url, &["--name", "few:doctor"]);
+    assert_eq!((code, about(&all, "server").0), (0, "good"), "{all:?}");
+    assert_eq!(about(&all, "kinds").1, "plain, fair, fenced, read-write, token, semaphore, latch, leader work");
+
+    heal("ACL SETUSER few -scan".into());
+    let (_, all) = findings(&url, &["--name", "few:doctor"]);
+    assert_eq!(about(&all, "lists").0, "doubtful", "{all:?}");
+    heal(remedy(&all, "lists"));
+    let (_, all) = findings(&url, &["--name", "few:doctor"]);
+    assert!(all.iter().all(|finding| finding["about"] != "lists"), "{all:?}");
+}
+
+#[test]
+fn calls_that_kept_locks_waiting_are_told() {
+    let args = ["--slowlog-log-slower-than", "1000"].map(str::to_owned);
+    let server = Server::with(Options { args: args.to_vec(), ..Options::default() });
+    let mut view = server.view();
+    view.command::<()>(&["SLOWLOG", "RESET"]);
+    let endless = "local began = redis.call('TIME') for i = 1, 1000000 do i = i * 2 end";
+    view.command::<()>(&["EVAL", endless, "0"]);
+    let (_, all) = findings(&server.url(), &[]);
+    let (level, text) = about(&all, "slow log");
+    assert!(level == "doubtful" && text.contains("has noted ") && text.contains("more than 1.0 ms"), "{text}");
+}
+
+/// The time for which a server may be silent is that of one call here and there, not of hundreds.
+#[test]
+fn a_server_that_falls_silent_ends_it_with_a_finding() {
+    let server = Server::start();
+    let mut monitor = server.monitor();
+    let url = format!("{}?response_timeout=0.3&retry_for=0.3", server.url());
+    std::thread::scope(|scope| {
+        let examined = scope.spawn(|| redlatch(&url, &["doctor", "--json"]));
+        // In the midst of its pings.
+        (0..20).for_each(|_| while monitor.next_seen().name() != "ping" {});
+        server.pause();
+        let (code, out, told) = examined.join().expect("no panic");
+        server.resume();
+        assert!([1, 69].contains(&code), "{out}{told}");
+        assert!(out.contains("does not answer a ping") && out.contains(r#""about":"server""#), "{out}");
+    });
+}
+
+#[test]
+fn a_replica_is_told_and_so_is_a_server_of_a_cluster_that_is_gone() {
+    let server = Server::start();
+    let args = ["--replicaof", "127.0.0.1", &server.port().to_string()].map(str::to_owned);
+    let replica = Server::with(Options { args: args.to_vec(), ..Options::default() });
+    let (code, all) = findings(&replica.url(), &[]);
+    assert_eq!((code, about(&all, "role").0), (1, "bad"), "{all:?}");
+    assert!(about(&all, "plain").1.contains("READONLY"), "{all:?}");
+
+    let cluster = Cluster::start(3, 0);
+    let url = format!("{}?response_timeout=0.3&retry_for=0.3", cluster.url());
+    let (code, all) = findings(&url, &[]);
+    assert_eq!((code, about(&all, "kinds").0), (0, "good"), "{all:?}");
+    cluster.servers[1].stop();
+    for _ in 0..3 {
+        let (code, all) = findings(&url, &[]);
+        let gone = all.iter().find(|finding| finding["about"] == "server" && finding["level"] == "bad");
+        assert!(code == 1 && gone.is_some(), "{all:?}");
+    }
 }
 
 #[test]

@@ -90,6 +90,18 @@ fn ls_fits_the_terminal() {
 }
 
 #[test]
+fn ls_shows_a_name_of_the_greatest_length_and_the_others_in_short_lines() {
+    let server = Server::start();
+    let client = Client::connect(&server.url()).expect("a good URL");
+    let name = "n".repeat(65_536);
+    let held = [name.as_str(), "short"].map(|name| client.lock(name).blocking().acquire().expect("free"));
+    let (code, out, told) = redlatch(&server.url(), &["ls"]);
+    assert_eq!((code, told.as_str()), (0, ""));
+    assert!(out.contains(&name) && out.lines().any(|line| line.starts_with("short ") && line.len() < 300));
+    held.into_iter().for_each(|guard| guard.release().expect("held"));
+}
+
+#[test]
 fn who_names_the_holder_and_the_waiters_and_its_code_tells_whether_the_lock_is_free() {
     let server = Server::start();
     let client = Client::connect(&server.url()).expect("a good URL");

@@ -81,10 +81,84 @@ fn a_holder_that_came_while_the_question_stood_keeps_the_lock() {
     first.release().expect("held");
     let second = other.lock("n").blocking().acquire().expect("free");
     terminal.type_line("y");
-    terminal.sees("has it no more");
+    terminal.sees("has that hold no more");
     terminal.sees("code 75");
     second.ensure().expect("it is held");
     second.release().expect("held");
+}
+
+/// The server knows an owner alone, and not that it has taken the lock anew; the token of a fenced lock tells.
+#[test]
+fn a_later_hold_of_the_same_owner_keeps_a_fenced_lock() {
+    let server = Server::start();
+    let client = Client::connect(&server.url()).expect("a good URL");
+    let take = || client.fenced_lock("n").owner(7).blocking().acquire().expect("free");
+    let first = take();
+    let mut terminal = asked(&server, "n");
+    terminal.sees("[y/N]");
+    first.release().expect("held");
+    let second = take();
+    terminal.type_line("YES");
+    terminal.sees("has that hold no more");
+    terminal.sees("code 75");
+    second.release().expect("held");
+}
+
+#[test]
+fn readers_that_were_not_shown_keep_the_lock() {
+    let server = Server::start();
+    let client = Client::connect(&server.url()).expect("a good URL");
+    let read = || client.read_write_lock("n").read().blocking().acquire().expect("readers share");
+    let shown = read();
+    let mut terminal = asked(&server, "n");
+    terminal.sees("[y/N]");
+    let others = [read(), read()];
+    terminal.type_line("y");
+    terminal.sees("its holders have changed since");
+    terminal.sees("code 75");
+    let mut terminal = asked(&server, "n");
+    terminal.sees("from 3 readers?");
+    shown.release().expect("held");
+    terminal.type_line("y");
+    terminal.sees("its holders have changed since");
+    terminal.sees("code 75");
+    let mut terminal = asked(&server, "n");
+    terminal.sees("from 2 readers?");
+    terminal.type_line("y");
+    terminal.sees("was taken from 2 readers");
+    others.into_iter().for_each(|other| drop(soon(other.lost()).expect("it is a loss, not a release")));
+}
+
+#[test]
+fn very_many_readers_are_readers_and_lose_the_lock_together() {
+    let server = Server::start();
+    let client = Client::connect(&server.url()).expect("a good URL");
+    let read = || client.read_write_lock("n").read().blocking().acquire().expect("readers share");
+    let readers: Vec<_> = (0..150).map(|_| read()).collect();
+    for _ in 0..5 {
+        let (code, out, _) = redlatch(&server.url(), &["who", "n"]);
+        assert!(code == 0 && out.contains("kind read\n") && out.contains(" holders more"), "{out}");
+        let (_, out, _) = redlatch(&server.url(), &["ls"]);
+        assert!(out.contains("150 readers"), "{out}");
+    }
+    let (code, out, told) = redlatch(&server.url(), &["release", "-y", "n"]);
+    assert_eq!((code, out.as_str(), told.as_str()), (0, "`n` was taken from 150 readers\n", ""));
+    drop(readers);
+}
+
+#[test]
+fn a_key_that_is_no_lock_is_not_free() {
+    let server = Server::start();
+    let mut view = server.view();
+    view.command::<()>(&["RPUSH", "list\u{1b}[31m", "x"]);
+    view.command::<()>(&["HSET", "hash", "a", "b"]);
+    for name in ["list\u{1b}[31m", "hash"] {
+        for words in [&["who", name][..], &["release", "-y", name]] {
+            let (code, out, told) = redlatch(&server.url(), words);
+            assert_eq!((code, out.as_str()), (64, ""), "{told}");
+            assert!(told.contains("is no lock that redlatch knows") && !told.contains('\u{1b}'), "{told:?}");
+        }
+    }
 }
 
 #[test]
@@ -107,6 +181,8 @@ fn a_permit_is_given_back_by_its_id() {
     let (code, _, told) = redlatch(&server.url(), &["release", "-y", "--permit", "7", "n"]);
     assert!(code == 64 && told.contains("32 hexadecimal digits"), "{told}");
     semaphore.release(permits[1]).blocking().expect("it is out");
+    let (code, _, told) = redlatch(&server.url(), &words);
+    assert!(code == 75 && told.contains("is not out any more"), "without any permit out: {told}");
     semaphore.delete().blocking().expect("answered");
 }
 
@@ -122,7 +198,8 @@ fn keys_that_may_be_another_programs_are_left_alone() {
         assert_eq!((code, out.as_str()), (64, ""), "{said}");
         assert!(said.contains(told) && said.contains(&format!("`{name}`")), "{said}");
         let (code, _, said) = redlatch(&server.url(), &["release", "-y", "--permit", &"0".repeat(32), name]);
-        assert!(code == 64 && said.contains("leave --permit out"), "{said}");
+        let expected = if name == "number" { (75, "is not out any more") } else { (64, "leave --permit out") };
+        assert!(code == expected.0 && said.contains(expected.1), "{said}");
     }
     token.release().expect("held");
     values.release().expect("held");

@@ -1,7 +1,8 @@
 -- Describes what is locked, one key after the other, behind what a reply has already. Only keys with a lock's shape are described. A description
 -- begins with the name and a letter:
---   h  a hash with owners: ms that it has left, its fields, how many of them follow, processes that listen (-1: unknown), the latest fencing token
---      (0: none), 1 if it is a leader's, owners in the queue of a fair lock, how many of them follow; then fields with their values, then the owners
+--   h  a hash with owners: its mode if it is a read-write lock, else empty; ms that it has left, its fields, how many of them follow, processes that
+--      listen (-1: unknown), the latest fencing token (0: none), 1 if it is a leader's, owners in the queue of a fair lock, how many of them follow;
+--      then fields with their values, then the owners
 --   z  permits that are out: ms that the last of them has left, their number, how many follow, processes that listen; then of each its id and the ms
 --      that it has left
 --   s  a text or a number: ms that it has left, listeners of token locks, of semaphores, of latches; then the text if it is a number or names an owner
@@ -61,7 +62,7 @@ local function add_hash(reply, name, left, most)
   local waiting = #waiters > 0 and redis.call('LLEN', queue) or 0
   local token = redis.pcall('GET', beside('redisson_lock_token', name))
   local leads = redis.call('EXISTS', beside('redlatch_leader', name))
-  append(reply, {name, 'h', left, redis.call('HLEN', name), #fields / 2, listeners(beside(channel, name)),
+  append(reply, {name, 'h', mode or '', left, redis.call('HLEN', name), #fields / 2, listeners(beside(channel, name)),
     type(token) == 'string' and tonumber(token) or 0, leads, waiting, #waiters})
   append(reply, fields)
   append(reply, waiters)

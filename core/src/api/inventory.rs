@@ -31,7 +31,7 @@ impl Client {
         }
     }
 
-    /// Takes a lock away from the holder that a listing has found, and from no later one. `true`: the holder had it still, and
+    /// Takes a lock away from the holder that a listing has found, and from no other one. A later hold of the same owner looks the same. `true`: the holder had it still, and
     /// has lost it; where an answer was lost on its way, that it has the lock no more. Readers lose it together, if the first one of [`HeldLock::holders`] still reads. The client of the holder is told
     /// (`deleted`), and waiters are woken.
     ///

@@ -112,7 +112,8 @@ pub enum Op {
     Inventory = 21,
     /// Asks each server with keys a question about itself: `Request::texts` are the words of a command that changes nothing, of
     /// the list in `redis/ops/servers.rs`. `Answer::number` is the number of servers, and `Answer::texts` are of each: its
-    /// address, `1` if it answered, how many texts follow, and the texts and numbers of its reply, or the reason of its refusal.
+    /// address; `1` if it answered, `0` if it refused, `-` if it did not answer; how many texts follow; and the texts and numbers of its
+    /// reply, or the reason.
     Ask = 22,
 }
 

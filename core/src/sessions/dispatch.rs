@@ -204,6 +204,11 @@ fn begin(
             return Some((done, Err(error)));
         }
         Op::ForceRelease => sessions.spawn(ticket, limits, done, sessions.clone().force_release(limits, request)),
+        Op::Inventory => {
+            let system = sessions.driver.system();
+            let error = Error::Unsupported(format!("{system} has no list of its locks; only Redis has one"));
+            return Some((done, Err(error)));
+        }
         op => {
             let error = match sessions.kind(request.kind) {
                 Err(error) if op != Op::Keys => error,

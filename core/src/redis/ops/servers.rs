@@ -22,11 +22,12 @@ impl Target {
         let mut answer = Answer::done(parts.len() as i64);
         for part in parts {
             let (server, reply) = self.redis.link.ask::<Value>(part, &words, self.response).await?;
-            let (answered, said) = match reply {
-                Ok(reply) => (true, texts(&reply)),
-                Err(error) => (false, vec![error.to_string().into_bytes()]),
+            let (state, said) = match reply {
+                Ok(reply) => ("1", texts(&reply)),
+                Err(error @ Error::Refused { .. }) => ("0", vec![error.to_string().into_bytes()]),
+                Err(error) => ("-", vec![error.to_string().into_bytes()]),
             };
-            let head = [server, u8::from(answered).to_string(), said.len().to_string()];
+            let head = [server, state.to_owned(), said.len().to_string()];
             answer.texts.extend(head.map(String::into_bytes));
             answer.texts.extend(said);
         }

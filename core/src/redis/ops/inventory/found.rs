@@ -30,6 +30,8 @@ pub fn locks(reply: Reply) -> Option<Vec<HeldLock>> {
 }
 
 fn hash(name: String, numbers: &mut Numbers, texts: &mut Texts) -> Option<HeldLock> {
+    // The fields that follow may be some of many.
+    let mode = text(&texts.next()?);
     let remaining = time(numbers.next()?);
     let fields = numbers.next()?;
     let shown = numbers.next()?;
@@ -41,16 +43,15 @@ fn hash(name: String, numbers: &mut Numbers, texts: &mut Texts) -> Option<HeldLo
     let pairs: Vec<(String, String)> =
         (0..shown).map(|_| Some((text(&texts.next()?), text(&texts.next()?)))).collect::<Option<_>>()?;
     let queue: Vec<Holder> = (0..queue).map(|_| Some(owner(&text(&texts.next()?)))).collect::<Option<_>>()?;
-    let mode = pairs.iter().find(|(field, _)| field == "mode").map(|(_, mode)| mode.as_str());
     let is_multi = pairs.iter().any(|(field, _)| field.ends_with(":lock_count"));
-    let kind = match mode {
-        Some("write") => "write",
-        Some(_) => "read",
-        None if is_multi => "multi",
-        None if queued > 0 => "fair",
-        None if leads => "leader",
-        None if token > 0 => "fenced",
-        None => "plain",
+    let kind = match mode.as_str() {
+        "write" => "write",
+        "" if is_multi => "multi",
+        "" if queued > 0 => "fair",
+        "" if leads => "leader",
+        "" if token > 0 => "fenced",
+        "" => "plain",
+        _ => "read",
     };
     let mut holders = Vec::new();
     let mut holder_count = fields;
@@ -59,7 +60,7 @@ fn hash(name: String, numbers: &mut Numbers, texts: &mut Texts) -> Option<HeldLo
         holder_count = fields / 3;
         holders.extend(pairs.iter().filter_map(value_holder));
     } else {
-        holder_count -= i64::from(mode.is_some());
+        holder_count -= i64::from(!mode.is_empty());
         holders.extend(pairs.iter().filter(|(field, _)| field != "mode").map(|(field, count)| {
             let (field, writes) = match field.strip_suffix(":write") {
                 Some(field) => (field, true),

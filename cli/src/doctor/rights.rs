@@ -1,0 +1,86 @@
+//! The rights that a user of a Redis needs, as docs/deployments.md lists them.
+
+use redlatch::Error;
+
+use super::servers::Site;
+
+const ALWAYS: &str = "+eval +evalsha +ping +time +publish +subscribe +unsubscribe +decr +decrby +del +exists +get +hdel +hexists +hget +hgetall +hkeys +hlen +hset +incr +incrby +lindex +llen +lrange +lrem +pexpire +pttl +rpush +set +type +zadd +zcard +zcount +zrange +zrem +zremrangebyscore +zscore";
+const TOLD: &str = "+info +client|id +client|kill +client|setname +client|tracking +client|caching";
+const LISTED: &str = "+client|setinfo";
+const CLUSTER: &str = "+cluster|slots +cluster|info +pubsub|shardnumsub +asking";
+const SHARDED: &str = "+ssubscribe +sunsubscribe +spublish";
+const LISTS: &str =
+    "+scan +hrandfield +strlen +pubsub|channels +pubsub|numsub +pubsub|shardchannels +pubsub|shardnumsub +client|list";
+
+/// The first versions that know the rights.
+const WITH_SETINFO: [u64; 2] = [7, 2];
+const WITH_SHARDS: [u64; 2] = [7, 0];
+
+/// Tells whether a right is missing.
+pub fn is_missing(error: &Error) -> bool {
+    matches!(error, Error::Refused { code, .. } if code == "NOPERM")
+}
+
+/// The command that gives the user every right that locks need.
+pub fn for_locks(site: &Site, refused: &Error) -> String {
+    // The server's words for a name that the user may not use.
+    if refused.to_string().contains("key") || refused.to_string().contains("channel") {
+        return format!(
+            "give --name a name that the user may use, as --name orders:doctor; for names that begin with orders:, an administrator \
+             says: ACL SETUSER {} ~orders:* ~*{{orders:* &*{{orders:*",
+            site.user
+        );
+    }
+    let mut rights = vec![ALWAYS, TOLD];
+    if site.version.as_slice() >= WITH_SETINFO.as_slice() {
+        rights.push(LISTED);
+    }
+    if site.is_cluster {
+        rights.push(CLUSTER);
+        if site.version.as_slice() >= WITH_SHARDS.as_slice() {
+            rights.push(SHARDED);
+        }
+    }
+    format!("as an administrator: {}", command(site, &rights))
+}
+
+/// The command that gives the user the rights to list locks.
+pub fn for_lists(site: &Site) -> String {
+    format!("as an administrator: {}", command(site, &[LISTS]))
+}
+
+fn command(site: &Site, rights: &[&str]) -> String {
+    format!("ACL SETUSER {} {}", site.user, rights.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rights_are_those_of_the_guide() {
+        let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/deployments.md");
+        let guide = std::fs::read_to_string(guide).expect("the guide is there");
+        for (rights, purpose) in [
+            (format!("reset on >secret ~* &* {ALWAYS}"), "always"),
+            (TOLD.to_owned(), "told of losses at once, and listed by name"),
+            (LISTED.to_owned(), "listed with the library, from Redis 7.2 on"),
+            (CLUSTER.to_owned(), "in a cluster"),
+            (SHARDED.to_owned(), "in a cluster, from Redis 7.0 on"),
+            (LISTS.to_owned(), "that lists locks"),
+        ] {
+            let line = format!("ACL SETUSER locks {rights} # {purpose}");
+            assert!(guide.lines().any(|said| said == line), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_server_gets_no_right_that_it_does_not_know() {
+        let site = |version: &[u64], is_cluster| Site { user: "u".into(), version: version.to_vec(), is_cluster };
+        let refused = Error::Unsupported("as if it were refused".into());
+        let has = |site: &Site, rights: &str| for_locks(site, &refused).contains(rights);
+        assert!(!has(&site(&[7, 0, 15], false), LISTED) && has(&site(&[8, 0], false), LISTED));
+        assert!(!has(&site(&[6, 2], true), SHARDED) && has(&site(&[6, 2], true), CLUSTER));
+        assert!(has(&site(&[7, 0], true), SHARDED) && !has(&site(&[], false), CLUSTER));
+    }
+}
