@@ -84,6 +84,12 @@ pub trait Border {
         self.client().run(request)
     }
 
+    /// The numbers of [`Client::stats`] in the order of its fields, the times in µs and the losses in the order of the reasons'
+    /// numbers.
+    fn stats_numbers(&self) -> Vec<u64> {
+        self.client().stats().numbers()
+    }
+
     fn look(&self, hold: u64) -> Look {
         self.client().look(hold)
     }

@@ -63,6 +63,7 @@ pub use crate::config::node_format::NodeFormat;
 pub use crate::config::sharded::Sharded;
 pub use crate::config::sync_policy::SyncPolicy;
 pub use crate::config::tls::TlsVerify;
+pub use crate::engine::stats::Stats;
 pub use crate::request::error::{Error, Loss, LostReason, Result, ServerError, Source};
 pub use crate::request::inventory::{HeldLock, Holder};
 pub use crate::request::permit_id::PermitId;

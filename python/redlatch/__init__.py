@@ -37,6 +37,7 @@ from redlatch.permit import Permit
 from redlatch.permit_semaphore import PermitExpirableSemaphore
 from redlatch.permits import CountDownLatch, Semaphore
 from redlatch.read_write import ReadLock, ReadWriteLock, WriteLock
+from redlatch.stats import Stats
 from redlatch.sync_policy import Wait, WaitAof
 from redlatch.tls import Tls
 
@@ -76,6 +77,7 @@ __all__ = [
     "Seconds",
     "Semaphore",
     "SpinLock",
+    "Stats",
     "Tls",
     "TokenLock",
     "UnavailableError",

@@ -6,6 +6,7 @@ use redlatch_tests::{all_at_once, kinds};
 pub use row::Row;
 
 mod barging;
+mod counted;
 mod crossings;
 mod exclusion;
 mod fairness;
@@ -61,6 +62,7 @@ fn every_kind_has_promises_to_keep_and_every_promise_a_kind() {
     let promises = || {
         [
             barging::PROMISES,
+            counted::PROMISES,
             exclusion::PROMISES,
             fairness::PROMISES,
             given_up::PROMISES,

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use redlatch::ffi::{Answer, Border, Look, Op, Request};
-use redlatch::{Client, Error, Holds};
+use redlatch::{Client, Error, Holds, Stats};
 use redlatch_tests::{Mariadb, Zookeeper, all_at_once, given_up, kinds, ms, secs};
 
 use crate::{Waiting, acquire, client, eventually, wait};
@@ -133,6 +133,32 @@ fn no_other_owner_gets_the_lock_while_it_is_held() {
         assert!(!row.is_taken(&row.b) && row.is_clean());
         row.take(&row.b, 2);
         row.give(&row.b, 2);
+    });
+}
+
+#[test]
+fn each_acquire_each_release_and_each_loss_counts_once() {
+    keep("counts", is_exclusive, |row| {
+        row.take(&row.a, 1);
+        assert!(row.try_for(&row.b, 2, ms(0)).is_none());
+        let waits = row.wait(&row.b, 2, None);
+        eventually(|| row.b.stats().waiting == 1);
+        waits.cancel();
+        assert!(matches!(waits.within(secs(20)), Err(Error::Cancelled)));
+        let waits = row.wait(&row.b, 3, None);
+        eventually(|| row.b.stats().waiting == 1);
+        row.give(&row.a, 1);
+        assert!(waits.within(secs(20)).expect("answered").done);
+        let Stats { held, waiting, acquired, released, held_for, .. } = row.a.stats();
+        assert_eq!((held, waiting, acquired, released), (0, 0, 1, 1));
+        assert!(held_for > ms(0));
+        let Stats { held, waiting, acquired, not_acquired, cancelled, released, .. } = row.b.stats();
+        assert_eq!((held, waiting, acquired, not_acquired, cancelled, released), (1, 0, 1, 1, 1, 0));
+        row.a.run_blocking(row.request(Op::ForceRelease, 0)).expect("it is held");
+        eventually(|| row.b.stats().held == 0);
+        row.try_give(&row.b, 3).expect_err("it is lost");
+        let Stats { released, lost, .. } = row.b.stats();
+        assert_eq!((released, lost.iter().map(|(_, count)| count).sum::<u64>()), (0, 1), "{lost:?}");
     });
 }
 

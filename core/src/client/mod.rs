@@ -20,6 +20,7 @@ use crate::config::Config;
 use crate::config::login::Credentials;
 use crate::engine::Engine;
 use crate::engine::departures::Departure;
+use crate::engine::stats::{Counters, Stats};
 use crate::redis::kinds;
 use crate::request::error::{Error, Loss, Result};
 use crate::request::seat::{Seat, WaitEnd};
@@ -217,6 +218,27 @@ impl Client {
         }
         self.config.login.set(credentials);
         Ok(())
+    }
+
+    /// What the client has counted since its start in this process, see [`Stats`]. Sends nothing; a client that is closed
+    /// still tells.
+    ///
+    /// ```
+    /// # fn example() -> redlatch::Result<()> {
+    /// let client = redlatch::Client::connect("redis://localhost:6379")?;
+    /// let before = client.stats();
+    /// // Some time later:
+    /// let now = client.stats();
+    /// println!("{} locks were acquired, {} wait", now.acquired - before.acquired, now.waiting);
+    /// # Ok(())
+    /// # }
+    /// # example().unwrap();
+    /// ```
+    pub fn stats(&self) -> Stats {
+        match self.state() {
+            Ok(state) => state.served.engine().stats(),
+            Err(_) => Counters::default().stats(0, Duration::ZERO),
+        }
     }
 
     /// Notes permits that `release` gives back, see [`lent::LentPermits::add`].

@@ -9,6 +9,7 @@ use crate::base::tasks::Work;
 use crate::engine::claim::Claim;
 use crate::engine::departures::Departure;
 use crate::engine::gate::Gates;
+use crate::engine::stats::Stats;
 use crate::request::error::{Error, Loss, Result};
 use crate::request::seat::Seat;
 use crate::request::{Answer, Done, Look, Request};
@@ -21,6 +22,7 @@ pub mod line;
 pub mod loss_listeners;
 pub mod pace;
 pub mod reports;
+pub mod stats;
 pub mod traits;
 pub mod word;
 
@@ -67,6 +69,7 @@ pub trait Serving: Engine {
     fn supports(&self, kind: &str) -> Result<()>;
     /// Tells whether the client holds nothing.
     fn is_idle(&self) -> bool;
+    fn stats(&self) -> Stats;
     /// Notes that a hold of this name is on its way back although its caller is gone, until the drop of the result.
     fn depart(&self, name: &Arc<str>) -> Departure;
     /// The changing calls that are under way.

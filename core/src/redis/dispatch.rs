@@ -10,6 +10,7 @@ use crate::engine::claim::Claim;
 use crate::engine::departures::Departure;
 use crate::engine::gate::Gates;
 use crate::engine::holds::Meant;
+use crate::engine::stats::Stats;
 use crate::engine::{Engine, Serving, WINDOW};
 use crate::redis::kinds::script::Call;
 use crate::redis::link::{First, Limits, Outcome};
@@ -107,6 +108,11 @@ impl Serving for Arc<Redis> {
 
     fn is_idle(&self) -> bool {
         self.holds(|holds| holds.is_empty())
+    }
+
+    fn stats(&self) -> Stats {
+        let (held, held_for) = self.holds(|holds| holds.figures());
+        self.counters.stats(held, held_for)
     }
 
     fn depart(&self, name: &Arc<str>) -> Departure {

@@ -19,6 +19,7 @@ use crate::engine::departures::{Departure, Departures};
 use crate::engine::gate::Gates;
 use crate::engine::holds::{Ended, Holds};
 use crate::engine::loss_listeners::LossListeners;
+use crate::engine::stats::Counters;
 use crate::redis::client_name::ClientName;
 use crate::redis::inbox::Inbox;
 use crate::redis::kinds::KindRow;
@@ -63,6 +64,7 @@ pub struct Redis {
     /// Whether the watchdog checks now and then that the machine was not suspended.
     pub looks: AtomicBool,
     requests: Requests,
+    pub counters: Arc<Counters>,
     /// The processes of other clients, as a listing names them.
     pub processes: Processes,
     /// The semaphores without permits about which the client has warned.
@@ -95,6 +97,7 @@ impl Redis {
             earlier: Arc::default(),
             looks: AtomicBool::new(false),
             requests: Requests::default(),
+            counters: Arc::default(),
             processes: Processes::default(),
             unset: Mutex::default(),
             pipelines: Semaphore::new(MOST_IN_FLIGHT / BATCH),
@@ -123,6 +126,7 @@ impl Redis {
                 let claim = ended.claim.clone();
                 self.io.spawn(async move { redis.wake_behind(&claim) });
             }
+            ended.loss.iter().for_each(|loss| self.counters.lost(loss.reason));
             self.loss_listeners.tell(ended.number, ended.loss.clone());
         }
         ended.iter().for_each(Ended::say);

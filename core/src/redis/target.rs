@@ -355,9 +355,10 @@ impl Target {
         reports::acquired(&self.scope, self.plain_name(), &self.owner, came);
     }
 
-    /// Logs a release. `leave`: the number of holds that the owner keeps.
+    /// Logs and counts a release. `leave`: the number of holds that the owner keeps.
     pub fn say_released(&self, leave: u32) {
         reports::released(&self.scope, self.plain_name(), &self.owner, leave);
+        self.redis.counters.released();
     }
 
     /// Warns about a semaphore whose permits were never set, once for each client.

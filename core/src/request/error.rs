@@ -37,6 +37,18 @@ pub enum LostReason {
 }
 
 impl LostReason {
+    /// All of them, in the order of their numbers.
+    pub(crate) const ALL: [LostReason; 8] = [
+        LostReason::Expired,
+        LostReason::TakenOver,
+        LostReason::Deleted,
+        LostReason::Closed,
+        LostReason::ServerLostData,
+        LostReason::Partitioned,
+        LostReason::Paused,
+        LostReason::SessionEnded,
+    ];
+
     /// The reason in words, for logs: `taken over`, `server lost its data`, ….
     pub fn name(self) -> &'static str {
         match self {

@@ -12,6 +12,7 @@ use crate::engine::claim::Claim;
 use crate::engine::departures::Departure;
 use crate::engine::gate::Gates;
 use crate::engine::holds::Ended;
+use crate::engine::stats::Stats;
 use crate::engine::{Engine, Serving};
 use crate::request::error::{Error, Loss, Result};
 use crate::request::names::LEADER_WATCH;
@@ -101,6 +102,11 @@ impl Serving for Arc<Sessions> {
 
     fn is_idle(&self) -> bool {
         self.work(|state| state.holds.is_empty())
+    }
+
+    fn stats(&self) -> Stats {
+        let (held, held_for) = self.work(|state| state.holds.figures());
+        self.counters.stats(held, held_for)
     }
 
     /// The release of a caller that is gone stands before each later acquire anyway.
@@ -228,6 +234,7 @@ impl Sessions {
     /// Reports holds that have ended; the state is free.
     pub fn report(&self, ended: &[Ended]) {
         for ended in ended {
+            ended.loss.iter().for_each(|loss| self.counters.lost(loss.reason));
             self.loss_listeners.tell(ended.number, ended.loss.clone());
         }
         ended.iter().for_each(Ended::say);

@@ -17,6 +17,7 @@ use crate::engine::departures::Departures;
 use crate::engine::gate::Gates;
 use crate::engine::holds::{Ended, Holds};
 use crate::engine::loss_listeners::LossListeners;
+use crate::engine::stats::Counters;
 use crate::engine::traits::Traits;
 use crate::request::error::{Error, LostReason, Result};
 use crate::request::names::{LEADER, without};
@@ -54,6 +55,7 @@ pub struct Sessions {
     pub departures: Arc<Departures>,
     pub gates: Arc<Gates>,
     pub loss_listeners: LossListeners,
+    pub counters: Arc<Counters>,
     state: Mutex<State>,
     /// Wakes the watchdog for a check that is due earlier than it sleeps.
     earlier: Arc<Notify>,
@@ -125,6 +127,7 @@ impl Sessions {
             departures: Arc::default(),
             gates: Arc::default(),
             loss_listeners: LossListeners::default(),
+            counters: Arc::default(),
             state: Mutex::new(State {
                 holds: Holds::new(uuid.clone(), config.watchdog).without(&config.prefix),
                 grips: Grips::new(config.turn).standing_at_once(driver.stands_at_once()),

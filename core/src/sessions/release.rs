@@ -59,6 +59,7 @@ pub fn begin(sessions: &Arc<Sessions>, ticket: u64, request: &Request, done: Don
     if let Some(leave) = released {
         let lock = without(&sessions.config.prefix, &asked.name);
         reports::released(&Scope::current(), lock, &shown, leave);
+        sessions.counters.released();
     }
     Some((caller?.take(), answer?))
 }

@@ -11,6 +11,7 @@ use crate::base::scope::Scope;
 use crate::config::LONGEST;
 use crate::engine::claim::Claim;
 use crate::engine::reports;
+use crate::engine::stats::Asked;
 use crate::engine::traits::{Queue, Traits};
 use crate::request::error::{Error, Result};
 use crate::request::names::without;
@@ -126,6 +127,8 @@ pub struct Waiter {
     /// The value of a candidate.
     pub value: Vec<u8>,
     scope: Scope,
+    /// It counts until it has an answer; `None`: it is none for a lock.
+    asked: Option<Asked>,
 }
 
 impl Wish for Waiter {
@@ -169,6 +172,7 @@ impl Waiter {
             number: 0,
             value: request.texts.first().cloned().unwrap_or_default(),
             scope: Scope::current(),
+            asked: sessions.counters.begin(request),
         }
     }
 
@@ -212,6 +216,7 @@ impl Waiter {
         let lock = without(&sessions.config.prefix, &self.claim.name);
         let owner = OwnerField(&sessions.uuid, self.claim.owner);
         reports::acquired(&self.scope, lock, &owner, came.as_ref());
+        self.asked.iter().for_each(|asked| asked.over(came.as_ref()));
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, Weak};
 use tokio::sync::Notify;
 
 use crate::base::clock::{Alarm, Instant};
+use crate::engine::stats::Counters;
 use crate::sessions::{Sessions, State};
 
 /// The most holds in one round.
@@ -43,7 +44,7 @@ impl Sessions {
             state.holds.wake();
             let now = Instant::now();
             state.expire_bonds(now);
-            while state.renew(now) == MOST {}
+            while state.renew(now, &self.counters) == MOST {}
             state.bonds.take_due(now)
         });
         due.into_iter().for_each(|bond| self.driver.renew(bond));
@@ -52,7 +53,7 @@ impl Sessions {
 
 impl State {
     /// Renews the holds that are due, by the last signs of life of their bonds. Gives their number.
-    fn renew(&mut self, now: Instant) -> usize {
+    fn renew(&mut self, now: Instant, counters: &Counters) -> usize {
         let mut asked = Vec::new();
         let count = self.holds.due(now, MOST, |claim, ask| {
             asked.push((claim.clone(), ask));
@@ -63,8 +64,9 @@ impl State {
             let bond = hold.and_then(|hold| self.keys.get(&hold)).and_then(|key| self.grips.bond(key));
             let Some(bond) = bond else { continue };
             // A hold whose bond owes an answer has none either.
-            if let Some(sent) = self.bonds.renewed(bond, now).filter(|_| !self.bonds.is_unanswered(bond, now)) {
-                self.holds.answered(&[ask], "1", bond, true, sent, now);
+            match self.bonds.renewed(bond, now).filter(|_| !self.bonds.is_unanswered(bond, now)) {
+                Some(sent) => self.holds.answered(&[ask], "1", bond, true, sent, now),
+                None => counters.renewals_failed(usize::from(!ask.lease.is_zero())),
             }
         }
         count

@@ -159,6 +159,23 @@ pub extern "system" fn Java_io_redlatch_internal_Native_id<'a>(
     .resolve::<ThrowRuntimeExAndDefault>()
 }
 
+/// Fills in what the client has counted, see `Border::stats_numbers`. False: it is closed.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_redlatch_internal_Native_stats<'a>(
+    mut env: EnvUnowned<'a>,
+    _: JClass<'a>,
+    client: jlong,
+    numbers: JLongArray<'a>,
+) -> jboolean {
+    env.with_env(|env| -> Result<jboolean> {
+        let Ok(client) = clients::get(client) else { return Ok(false) };
+        let counted: Vec<jlong> = client.stats_numbers().into_iter().map(|number| number as jlong).collect();
+        numbers.set_region(env, 0, &counted)?;
+        Ok(true)
+    })
+    .resolve::<ThrowRuntimeExAndDefault>()
+}
+
 /// Throws if the client's servers do not have a kind of lock. A client that was closed is passed over: its locks refuse
 /// every call.
 #[unsafe(no_mangle)]

@@ -101,6 +101,24 @@ impl Client {
         self.core.is_idle()
     }
 
+    /// What the client has counted, in the order of the fields of `Stats`.
+    #[allow(clippy::type_complexity)]
+    fn _stats(&self) -> ((u64, u64, u64, u64, u64, u64, u64, u64), f64, f64, Vec<(&'static str, u64)>) {
+        let it = self.core.stats();
+        let counts = (
+            it.held,
+            it.waiting,
+            it.acquired,
+            it.not_acquired,
+            it.failed,
+            it.cancelled,
+            it.released,
+            it.renewals_failed,
+        );
+        let lost = it.lost.iter().map(|(reason, count)| (reason.name(), *count)).collect();
+        (counts, it.waited.as_secs_f64(), it.held_for.as_secs_f64(), lost)
+    }
+
     /// Makes connections that are opened from now on log in with these.
     fn set_credentials(&self, py: Python<'_>, password: Cow<'_, str>, username: Option<Cow<'_, str>>) -> PyResult<()> {
         self.core.set_credentials(username.as_deref(), &password).map_err(|error| outcome::exception(py, &error, ""))

@@ -40,6 +40,7 @@ from redlatch.errors import (
 from redlatch.inventory import HeldLock, Holder
 from redlatch.leader import CurrentLeader
 from redlatch.owners import EACH
+from redlatch.stats import Stats
 from redlatch.sync_policy import Wait, WaitAof
 from redlatch.tls import Tls
 
@@ -80,6 +81,7 @@ __all__ = [
     "Seconds",
     "Semaphore",
     "SpinLock",
+    "Stats",
     "Tls",
     "TokenLock",
     "UnavailableError",

@@ -47,6 +47,9 @@ impl Target {
         {
             *count = known;
         }
+        if matches!(op, Op::Release | Op::ReleaseIfExists | Op::GiveBack) && answer.done {
+            self.redis.counters.released();
+        }
         Ok(answer)
     }
 

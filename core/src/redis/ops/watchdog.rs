@@ -166,6 +166,9 @@ async fn ask(redis: &Arc<Redis>, call: &Call, asks: &[Ask]) -> bool {
         (outcome, reports) = redis.link.run_told(call, limits).await;
     }
     let is_split = outcome.is_split();
+    if !is_split && !matches!(outcome, Outcome::Reply(_)) {
+        redis.counters.renewals_failed(asks.iter().filter(|ask| !ask.lease.is_zero()).count());
+    }
     // Without an answer the state is unknown: the watchdog tries again a tenth of the lease later.
     match outcome {
         Outcome::Reply(reply) => {

@@ -286,7 +286,8 @@ impl Waiter {
             None => Patience::Forever,
         };
         let renewed = request.lease.is_none();
-        Waiter { ticket, target, renewed, patience, heard: None, number: 0, seat: None, done: Some(done) }
+        let asked = target.redis.counters.begin(request);
+        Waiter { ticket, target, renewed, patience, heard: None, number: 0, seat: None, asked, done: Some(done) }
     }
 
     /// The same, whose thread waits in this seat.
@@ -298,12 +299,13 @@ impl Waiter {
     /// Gives the answer to the caller's thread itself; `done` is not called.
     fn answer_here(mut self, answer: Answer) -> Option<Result<Answer>> {
         self.done = None;
-        self.target.say(Ok(&answer));
+        self.say(Ok(&answer));
         Some(Ok(answer))
     }
 
     fn refuse(mut self, error: Error) -> Option<Result<Answer>> {
         self.done = None;
+        self.say(Err(&error));
         Some(Err(error))
     }
 }

@@ -102,7 +102,7 @@ struct OnItsWay(Waiter);
 
 impl Offer for OnItsWay {
     fn accepted(mut self: Box<Self>) {
-        self.0.target.say(Ok(&Answer { done: true, ..Answer::default() }));
+        self.0.say(Ok(&Answer { done: true, ..Answer::default() }));
         // The answer is there already.
         self.0.done = None;
     }

@@ -12,6 +12,7 @@ use crate::engine::claim::Claim;
 use crate::engine::departures::{Departure, Departures};
 use crate::engine::line::{Line, Place, Returned, Step};
 use crate::engine::pace::Obstacle;
+use crate::engine::stats::Asked;
 use crate::redis::kinds::{KindRow, Queue, Traits, multi};
 use crate::redis::target::Target;
 use crate::request::error::{Error, Result};
@@ -105,6 +106,8 @@ pub struct Waiter {
     pub number: u64,
     /// The seat in which its thread waits.
     pub seat: Option<Arc<Seat>>,
+    /// It counts until it has an answer; `None`: it is none for a lock.
+    pub asked: Option<Asked>,
     pub done: Option<Done>,
 }
 
@@ -471,11 +474,17 @@ impl Waiter {
         self.tell(result);
     }
 
+    /// Logs and counts its answer.
+    pub fn say(&self, came: std::result::Result<&Answer, &Error>) {
+        self.target.say(came);
+        self.asked.iter().for_each(|asked| asked.over(came));
+    }
+
     fn tell(&mut self, result: Result<Answer>) {
         let Some(done) = self.done.take() else { return };
         let redis = &self.target.redis;
         redis.lines().end(self.ticket);
-        self.target.say(result.as_ref());
+        self.say(result.as_ref());
         done(match result {
             Err(Error::Cancelled) => Err(redis.cancelled_error()),
             result => result,

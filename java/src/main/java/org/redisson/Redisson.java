@@ -211,6 +211,13 @@ public final class Redisson implements RedissonClient, ExtendedOptions, OwnKinds
     }
 
     @Override
+    public void stats(long[] numbers) {
+        if (!core.stats(numbers)) {
+            throw Failures.shutDown();
+        }
+    }
+
+    @Override
     public RLock getMultiLock(RLock... locks) {
         return new RedissonMultiLock(locks);
     }

@@ -167,6 +167,11 @@ public final class Core {
         return id;
     }
 
+    /** Fills in what this client has counted, see {@link Native#stats}. False: it is closed. Asks nothing of the server. */
+    public boolean stats(long[] numbers) {
+        return Native.stats(client, numbers);
+    }
+
     /**
      * Asks nothing of the server.
      *

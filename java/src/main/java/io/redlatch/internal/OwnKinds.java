@@ -20,6 +20,13 @@ public interface OwnKinds {
     LocksSource locks(String pattern);
 
     /**
+     * Fills in what the client has counted, in the order of the fields of {@link io.redlatch.Stats}.
+     *
+     * @throws org.redisson.RedissonShutdownException if the client was shut down
+     */
+    void stats(long[] numbers);
+
+    /**
      * The client itself.
      *
      * @param locks the class of the locks that the caller wants, for the errors
