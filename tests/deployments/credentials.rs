@@ -41,7 +41,7 @@ fn a_hold_and_a_wait_outlive_a_password_that_is_replaced_in_time() {
         holder.set_credentials(Some("shop"), "two").expect("they are short");
         // Longer than the lease: the hold is renewed under the new login.
         let waited = client(&url.replace("one", "two")).lock("n").wait(secs(4)).blocking().acquire();
-        assert!(matches!(waited, Err(Error::NotAcquired { .. })));
+        assert!(matches!(waited, Err(Error::NotAcquired { .. })), "{waited:?}");
     });
 }
 

@@ -1,6 +1,7 @@
 //! Releases: of one hold; of the lock; of the lock to the next in line; and of locks that a call without a known
 //! outcome may have taken.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::JoinHandle;
@@ -261,60 +262,81 @@ impl Target {
     }
 
     /// Frees, in the background, the holds that an owner may have beyond `leave` by one of `copies`. It ends when that
-    /// is done, or when the server has not answered for the lease of this target and that of the watchdog.
+    /// is done, or when the server has refused it, or has not answered for the lease of this target and that of the watchdog.
     pub fn give_back(&self, entry: Entry, leave: u32, copies: Vec<Sent>) -> JoinHandle<()> {
         let target = self.clone();
         self.redis.io.spawn_present(async move {
             // Until then no other call of the owner goes out.
             let entry = entry;
-            let left = target.reduce_to(leave, copies, &entry.claim).await;
+            let mut reduced = target.reduce_to(leave, copies, &entry.claim).await;
             // All that it left may have ended meanwhile: the server would keep the key for no hold.
             let kept = |holds: &mut Holds| holds.kept_under(&entry.claim, Instant::now());
             if leave > 0 && target.redis.holds(kept) == 0 {
-                let target = left.map_or_else(|| target.clone(), |left| target.patient_until(Instant::now() + left));
-                target.reduce_to(0, Vec::new(), &entry.claim).await;
+                let left = reduced.left.map(|left| target.patient_until(Instant::now() + left));
+                reduced = left.as_ref().unwrap_or(&target).reduce_to(0, Vec::new(), &entry.claim).await;
+            }
+            if reduced.is_refused {
+                target.insist(entry.claim.clone());
             }
             drop(entry);
         })
     }
 
-    /// Carries out a give-back behind `copies` of another call. It asks on while the server refuses that, as a server that cannot
-    /// save its data does for a while: no caller will.
-    async fn insist(&self, call: &Call, mut copies: Vec<Sent>) -> Option<Settled> {
-        let give_up = Instant::now() + self.patience() + WINDOW;
-        let retry = RetryLimits { give_up, ..self.retry_limits(None) };
-        let mut pause = FIRST_PAUSE;
-        loop {
-            match after(&self.redis, call, retry, None, copies).await {
-                Ok(settled) => return Some(settled),
-                Err(Unsettled { error: Error::Refused { .. }, copies: left, .. })
-                    if Instant::now() + pause < give_up =>
-                {
-                    copies = left;
+    /// Goes on to give back while the server refuses that, as a server that cannot save its data does for a while: no caller
+    /// will. Other calls of the owner go out meanwhile. If the owner has taken the lock anew, the release of that frees it.
+    fn insist(&self, grip: Claim) {
+        let end = Instant::now() + self.patience();
+        let Target { row, claim, lease, response, retry_for, .. } = self.clone();
+        let client = Arc::downgrade(&self.redis);
+        // The program alone keeps the client alive.
+        drop(self.redis.io.spawn(async move {
+            let mut pause = FIRST_PAUSE;
+            while Instant::now() < end {
+                sleep(pause).await;
+                pause = (2 * pause).min(LONGEST_PAUSE);
+                let Some(redis) = client.upgrade() else { return };
+                let Some(entry) = redis.gates.try_enter(&grip) else { continue };
+                if redis.holds(|holds| holds.kept_under(&grip, Instant::now())) > 0 {
+                    return;
                 }
-                Err(_) => return None,
+                let target = Target { response, retry_for, ..Target::of(&redis, row, claim.clone(), lease) };
+                let reduced = target.through(grip.owner).reduce_to(0, Vec::new(), &grip).await;
+                drop(entry);
+                if !reduced.is_refused {
+                    return;
+                }
             }
-            sleep(pause).await;
-            pause = (2 * pause).min(LONGEST_PAUSE);
-        }
+        }));
     }
 
     /// Has the server keep so many holds under this grip and no more, after `copies`. Meanwhile the owner of what is given back
-    /// may take the lock anew, under another grip. Gives the time for which the server keeps the rest, if it tells.
-    async fn reduce_to(&self, leave: u32, copies: Vec<Sent>, grip: &Claim) -> Option<Duration> {
-        let call = self.call(Op::Release, &Inputs { leave, lease_ms: 0, ..self.inputs() }).ok()?;
-        let settled = self.insist(&call, copies).await;
+    /// may take the lock anew, under another grip.
+    async fn reduce_to(&self, leave: u32, copies: Vec<Sent>, grip: &Claim) -> Reduced {
+        let Ok(call) = self.call(Op::Release, &Inputs { leave, lease_ms: 0, ..self.inputs() }) else {
+            return Reduced { left: None, is_refused: false };
+        };
+        let retry = RetryLimits { give_up: Instant::now() + self.patience() + WINDOW, ..self.retry_limits(None) };
+        let settled = after(&self.redis, &call, retry, None, copies).await;
+        let is_refused = matches!(&settled, Err(Unsettled { error: Error::Refused { .. }, .. }));
         self.changed();
         if leave == 0 {
             self.wake_sharers();
-            return None;
+            return Reduced { left: None, is_refused };
         }
         // A call that is undone by this one may have changed the end of the key.
-        let left = settled.and_then(|Settled { reply, sent, .. }| Some((reply.left()?, sent)));
+        let left = settled.ok().and_then(|Settled { reply, sent, .. }| Some((reply.left()?, sent)));
         self.redis.holds(|holds| match left {
             Some((left, sent)) => holds.left(&self.claim, grip.owner, left, Duration::ZERO, sent, Instant::now()),
             None => holds.outlasts_under(grip, Instant::now() + self.lease),
         });
-        left.map(|(left, _)| left)
+        // The release of what it leaves frees the key.
+        Reduced { left: left.map(|(left, _)| left), is_refused: false }
     }
+}
+
+/// The outcome of a give-back.
+struct Reduced {
+    /// The time for which the server keeps the rest, if it tells.
+    left: Option<Duration>,
+    is_refused: bool,
 }
