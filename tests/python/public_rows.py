@@ -171,6 +171,7 @@ ROWS: dict[str, Row] = {
     "Client.ping": _of("ping", _client),
     "Client.close": _of("close", _client, needs_server=False),
     "Client.set_credentials": Row(lambda w: w.client.set_credentials, {"password": ""}, needs_server=False),
+    "Client.stats": _of("stats", _client, needs_server=False),
     "Client.__enter__": _of("__enter__", _client, needs_server=False),
     "Client.__exit__": Row(lambda w: lambda: w.client.__exit__(None, None, None), needs_server=False),
     "Lock.lock": _of("lock", _lock, wait=0),
@@ -240,6 +241,7 @@ ROWS: dict[str, Row] = {
     # A program gets these from the others.
     "HeldLock.__init__": _record(redlatch.HeldLock),
     "Holder.__init__": _record(redlatch.Holder),
+    "Stats.__init__": _record(redlatch.Stats),
     "CurrentLeader.__init__": Row(
         lambda w: redlatch.CurrentLeader,
         {"value": "x", "token": 1},

@@ -24,6 +24,7 @@ AT_ONCE = {
     "ensure",
     "on_lost",
     "set_credentials",
+    "stats",
     "__call__",
     "read_lock",
     "write_lock",
