@@ -218,12 +218,12 @@ class BaseClient(
         return self._locks(self, pattern)
 
     def stats(self) -> Stats:
-        """Returns what this client has counted since it was made, as `Stats`. No call goes to Redis.
+        """Returns the figures that this client has counted since it was made, as `Stats`. No call goes to Redis.
 
         A client that is closed still tells. A forked child begins anew.
         """
         counts, waited, held_for, lost = self._native._stats()
-        return Stats(*counts, waited, held_for, dict(lost))
+        return Stats._make([*counts, waited, held_for, dict(lost)])
 
     def set_credentials(self, password: str, username: str | None = None) -> None:
         """Logs in with these from now on: without `username` as the server's default user.

@@ -1,4 +1,4 @@
-"""What a client has counted."""
+"""The figures of a client."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Stats(NamedTuple):
-    """What a client has counted since it was made, for metrics.
+    """The figures that a client has counted since it was made, for metrics.
 
     The counters only grow. Each lock of a multi or red lock counts at its own client. Permits of a semaphore count as
     locks do; the waits for a latch and for the news of a leader do not count.

@@ -1,4 +1,4 @@
-"""What a client has counted."""
+"""The figures of a client."""
 
 from __future__ import annotations
 

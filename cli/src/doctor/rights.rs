@@ -23,8 +23,9 @@ pub fn is_missing(error: &Error) -> bool {
 
 /// The command that gives the user every right that locks need.
 pub fn for_locks(site: &Site, refused: &Error) -> String {
-    // The server's words for a name that the user may not use.
-    if refused.to_string().contains("key") || refused.to_string().contains("channel") {
+    // The server's words for a name that the user may not use. The name itself, which the error has as well, may be anything.
+    let is_about_a_name = |message: &str| message.contains("key") || message.contains("channel");
+    if matches!(refused, Error::Refused { message, .. } if is_about_a_name(message)) {
         return format!(
             "give --name a name that the user may use, as --name orders:doctor; for names that begin with orders:, an administrator \
              says: ACL SETUSER {} ~orders:* ~*{{orders:* &*{{orders:*",

@@ -612,7 +612,8 @@ impl Holds {
         // The server may have carried such a renewal out.
         if owned.unanswered > 0 {
             let claim = owned.claim.clone();
-            let (field, end) = (owned.field, owned.deadline + self.watchdog);
+            let field = owned.field;
+            let end = owned.deadline + self.watchdog;
             self.outlasts_in(&claim, field, end);
         }
         let owned = &self.owned[key];

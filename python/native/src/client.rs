@@ -101,11 +101,10 @@ impl Client {
         self.core.is_idle()
     }
 
-    /// What the client has counted, in the order of the fields of `Stats`.
-    #[allow(clippy::type_complexity)]
-    fn _stats(&self) -> ((u64, u64, u64, u64, u64, u64, u64, u64), f64, f64, Vec<(&'static str, u64)>) {
+    /// The counts, times and losses of this client, in the order of the fields of `Stats`.
+    fn _stats(&self) -> (Vec<u64>, f64, f64, Vec<(&'static str, u64)>) {
         let it = self.core.stats();
-        let counts = (
+        let counts = vec![
             it.held,
             it.waiting,
             it.acquired,
@@ -114,7 +113,7 @@ impl Client {
             it.cancelled,
             it.released,
             it.renewals_failed,
-        );
+        ];
         let lost = it.lost.iter().map(|(reason, count)| (reason.name(), *count)).collect();
         (counts, it.waited.as_secs_f64(), it.held_for.as_secs_f64(), lost)
     }

@@ -194,15 +194,20 @@ impl Target {
         let Some(request) = call.remembered.clone().filter(|_| !copies.is_empty()) else { return };
         let target = self.clone();
         self.redis.io.spawn_present(async move {
-            target.follow(&forget(&[request]), copies, target.redis.config.watchdog).await;
+            let _ = target.follow(&forget(&[request]), copies, target.redis.config.watchdog).await;
         });
     }
 
     /// Carries out a call of the client's own behind `copies` of another one: none of them can run after it. It gives up
-    /// if the server does not answer for so long: `None`.
-    pub async fn follow(&self, call: &Call, copies: Vec<Sent>, patience: Duration) -> Option<Settled> {
+    /// if the server refuses it, or does not answer for so long.
+    pub async fn follow(
+        &self,
+        call: &Call,
+        copies: Vec<Sent>,
+        patience: Duration,
+    ) -> std::result::Result<Settled, Unsettled> {
         let retry = RetryLimits { give_up: Instant::now() + patience + WINDOW, ..self.retry_limits(None) };
-        after(&self.redis, call, retry, None, copies).await.ok()
+        after(&self.redis, call, retry, None, copies).await
     }
 
     /// The time after which a repeat of a call that gives permits back, and that was first sent at `since`, might count

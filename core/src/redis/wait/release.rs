@@ -8,7 +8,6 @@ use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
 use crate::base::clock::Instant;
-use crate::engine::WINDOW;
 use crate::engine::claim::Claim;
 use crate::engine::gate::Entry;
 use crate::engine::holds::{Holds, Lapsed, Leaving, Meant, lease_for};
@@ -16,7 +15,7 @@ use crate::redis::kinds::Inputs;
 use crate::redis::kinds::reply::{Code, Reply};
 use crate::redis::kinds::script::Call;
 use crate::redis::link::Sent;
-use crate::redis::settle::{RetryLimits, Settled, Unsettled, after, settle};
+use crate::redis::settle::{RetryLimits, Settled, Unsettled, settle};
 use crate::redis::target::{Sending, Target};
 use crate::redis::wait::passing::Pass;
 use crate::request::error::{Error, Result};
@@ -315,8 +314,7 @@ impl Target {
         let Ok(call) = self.call(Op::Release, &Inputs { leave, lease_ms: 0, ..self.inputs() }) else {
             return Reduced { left: None, is_refused: false };
         };
-        let retry = RetryLimits { give_up: Instant::now() + self.patience() + WINDOW, ..self.retry_limits(None) };
-        let settled = after(&self.redis, &call, retry, None, copies).await;
+        let settled = self.follow(&call, copies, self.patience()).await;
         let is_refused = matches!(&settled, Err(Unsettled { error: Error::Refused { .. }, .. }));
         self.changed();
         if leave == 0 {
