@@ -124,32 +124,31 @@ fn give_up_beside_force(kind: &'static str) {
     assert!(given_back > 0, "{kind}: no waiter gave up in time");
 }
 
-/// The client takes a lock away from another one, and takes it itself before it hears of that.
-#[test]
-fn a_later_loss_of_a_hold_that_came_during_a_forced_release_is_warned_of() {
+/// The client takes a lock away from another one by the request `taking_away`, and takes it itself before it hears of that: a call
+/// with the text that `late` gives for the other client has its answer late.
+fn a_later_loss_is_warned_of(name: &'static str, taking_away: fn(Request) -> Request, late: fn(&Client) -> String) {
     keep();
     let server = Server::start();
-    let name = "forced before";
     let proxy = Proxy::start(&server);
     let client = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
     let other = Client::connect(&server.url()).expect("a good URL");
-    let request = |op, owner| Request::new(op, "plain", name, owner);
+    let acquire = |owner| Request::new(Op::Acquire, "plain", name, owner);
+    let take_away = || taking_away(acquire(1));
     // The server knows the scripts, and the client has its connections.
     for _ in 0..2 {
-        client.run_blocking(request(Op::Acquire, 1)).expect("answered");
-        client.run_blocking(request(Op::ForceRelease, 1)).expect("answered");
+        client.run_blocking(acquire(1)).expect("answered");
+        client.run_blocking(take_away()).expect("answered");
     }
     eventually(|| losses_of(name).len() == 2);
-    assert!(other.run_blocking(request(Op::Acquire, 9)).expect("answered").done);
-    // The answer to the call that names the holder comes late.
-    proxy.retard_replies_to(&format!("{}:9", other.id()), 1, Duration::from_millis(700));
-    let (sender, forced) = mpsc::channel();
-    client.submit(client.ticket(), request(Op::ForceRelease, 1), move |result| drop(sender.send(result)));
+    assert!(other.run_blocking(acquire(9)).expect("answered").done);
+    proxy.retard_replies_to(&late(&other), 1, Duration::from_millis(700));
+    let (sender, taken_away) = mpsc::channel();
+    client.submit(client.ticket(), take_away(), move |result| drop(sender.send(result)));
     let mut view = server.view();
     eventually(|| !view.exists(name));
-    let own = client.run_blocking(request(Op::Acquire, 2)).expect("answered");
-    assert!(own.done && forced.try_recv().is_err(), "set up badly");
-    assert!(forced.recv_timeout(PATIENCE).expect("answered").expect("answered").done);
+    let own = client.run_blocking(acquire(2)).expect("answered");
+    assert!(own.done && taken_away.try_recv().is_err(), "set up badly");
+    assert!(taken_away.recv_timeout(PATIENCE).expect("answered").expect("answered").done);
     view.command::<()>(&["DEL", name]);
     eventually(|| !matches!(client.look(own.number as u64), Look::Held { .. }));
     let of_own = || {
@@ -160,39 +159,15 @@ fn a_later_loss_of_a_hold_that_came_during_a_forced_release_is_warned_of() {
     assert_eq!(of_own().expect("it came").0, Level::WARN, "an operator deleted it: {:?}", losses_of(name));
 }
 
-/// As above, for a deletion by the client itself.
+#[test]
+fn a_later_loss_of_a_hold_that_came_during_a_forced_release_is_warned_of() {
+    // The call that names the holder.
+    let late = |other: &Client| format!("{}:9", other.id());
+    a_later_loss_is_warned_of("forced before", |request| Request { op: Op::ForceRelease, ..request }, late);
+}
+
 #[test]
 fn a_later_loss_of_a_hold_that_came_during_a_deletion_is_warned_of() {
-    keep();
-    let server = Server::start();
-    let name = "deleted before";
-    let proxy = Proxy::start(&server);
-    let client = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
-    let other = Client::connect(&server.url()).expect("a good URL");
-    let request = |op, owner| Request::new(op, "plain", name, owner);
-    let delete = || Request { texts: vec![b"DEL".to_vec()], ..request(Op::Keys, 1) };
-    // The server knows the scripts, and the client has its connections.
-    for _ in 0..2 {
-        client.run_blocking(request(Op::Acquire, 1)).expect("answered");
-        client.run_blocking(delete()).expect("answered");
-    }
-    eventually(|| losses_of(name).len() == 2);
-    assert!(other.run_blocking(request(Op::Acquire, 9)).expect("answered").done);
-    // The answer to the deletion comes late.
-    proxy.retard_replies_to("DEL", 1, Duration::from_millis(700));
-    let (sender, deleted) = mpsc::channel();
-    client.submit(client.ticket(), delete(), move |result| drop(sender.send(result)));
-    let mut view = server.view();
-    eventually(|| !view.exists(name));
-    let own = client.run_blocking(request(Op::Acquire, 2)).expect("answered");
-    assert!(own.done && deleted.try_recv().is_err(), "set up badly");
-    assert!(deleted.recv_timeout(PATIENCE).expect("answered").expect("answered").done);
-    view.command::<()>(&["DEL", name]);
-    eventually(|| !matches!(client.look(own.number as u64), Look::Held { .. }));
-    let of_own = || {
-        let owner = format!("{}:2", client.id());
-        losses_of(name).into_iter().find(|(_, _, message)| message.contains(&owner))
-    };
-    eventually(|| of_own().is_some());
-    assert_eq!(of_own().expect("it came").0, Level::WARN, "an operator deleted it: {:?}", losses_of(name));
+    let delete = |request| Request { op: Op::Keys, texts: vec![b"DEL".to_vec()], ..request };
+    a_later_loss_is_warned_of("deleted before", delete, |_| "DEL".to_owned());
 }

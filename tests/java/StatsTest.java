@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.redisson.RedissonShutdownException;
 import org.redisson.api.RedissonClient;
 
-/** What a client has counted. */
+/** The figures of a client. */
 class StatsTest extends LockTest {
     private List<Long> counts() {
         Stats stats = Stats.of(client);

@@ -1,4 +1,4 @@
-//! What a Redis says of itself.
+//! Judges the answer of a Redis to `INFO`.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -12,7 +12,7 @@ const NEARLY: f64 = 0.9;
 /// The answer to `INFO`.
 pub struct Info(HashMap<String, String>);
 
-/// What the URL of the client asks for.
+/// The wishes of the URL of the client.
 #[derive(Clone, Copy, Default)]
 pub struct Wanted {
     /// Another server may take the place of a master.

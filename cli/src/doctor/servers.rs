@@ -167,7 +167,7 @@ async fn clocks(client: &Client) -> Result<Option<Finding>, Error> {
     }))
 }
 
-/// What only the right to `CONFIG GET` shows.
+/// Looks at the settings, which takes the right to `CONFIG GET`.
 async fn settings(client: &Client, mut add: impl FnMut(Finding)) -> Result<(), Error> {
     let timeouts = ask(client, &["CONFIG", "GET", "timeout"]).await?;
     if let Some((server, Said::Refused(_))) = timeouts.iter().find(|(_, said)| matches!(said, Said::Refused(_))) {

@@ -220,7 +220,7 @@ impl Client {
         Ok(())
     }
 
-    /// What the client has counted since its start in this process, see [`Stats`]. Sends nothing; a client that is closed
+    /// Gives the figures that the client has counted since its start in this process, see [`Stats`]. Sends nothing; a client that is closed
     /// still tells.
     ///
     /// ```

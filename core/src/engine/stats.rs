@@ -1,4 +1,4 @@
-//! What a client counts, for every engine.
+//! The counters of a client, for every engine.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -9,7 +9,7 @@ use crate::request::error::{Error, LostReason};
 use crate::request::names::LEADER_WATCH;
 use crate::request::{Answer, Request};
 
-/// What a client has counted since its start, for metrics; see [`crate::Client::stats`].
+/// The figures that a client has counted since its start, for metrics; see [`crate::Client::stats`].
 ///
 /// The counters only grow. Each lock of a multi or red lock counts at its own client. Permits of a semaphore count as locks do; the
 /// waits for a latch and for the news of a leader do not count.
@@ -101,7 +101,7 @@ impl Counters {
 
     /// The figures, of which the ledger of holds gives two.
     pub fn stats(&self, held: u64, held_for: Duration) -> Stats {
-        // Those that are over first: an acquire that ends meanwhile must not make fewer than none wait.
+        // The acquires that are over come first: one that ends meanwhile must not make fewer than none wait.
         let over = [&self.acquired, &self.not_acquired, &self.failed, &self.cancelled].map(|count| count.load(Relaxed));
         let [acquired, not_acquired, failed, cancelled] = over;
         Stats {

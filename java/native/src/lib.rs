@@ -159,7 +159,7 @@ pub extern "system" fn Java_io_redlatch_internal_Native_id<'a>(
     .resolve::<ThrowRuntimeExAndDefault>()
 }
 
-/// Fills in what the client has counted, see `Border::stats_numbers`. False: it is closed.
+/// Fills in the figures of the client, see `Border::stats_numbers`. False: it is closed.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_redlatch_internal_Native_stats<'a>(
     mut env: EnvUnowned<'a>,

@@ -1,4 +1,4 @@
-//! What a client counts: every acquire, release and loss once.
+//! A client counts every acquire, release and loss once.
 
 use redlatch::ffi::kinds::Queue;
 use redlatch::ffi::{Border, Op, Request};

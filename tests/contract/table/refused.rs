@@ -89,18 +89,20 @@ fn refusals(view: &mut View) -> i64 {
 
 const LONG: Duration = secs(600);
 
-fn quick(row: &Row, proxy: &Proxy) -> Client {
+/// A lock, and a client that reaches its server through the proxy and soon gives a call up.
+fn quick() -> (Row, Proxy, Client) {
+    let row = Row::of("plain");
+    let proxy = Proxy::start(&row.server);
     let options = "watchdog=1&response_timeout=0.3&retry_for=4";
-    know_releases(row);
-    Client::connect(&format!("{}?{options}", row.server.url_at(proxy.port()))).expect("a good URL")
+    know_releases(&row);
+    let client = Client::connect(&format!("{}?{options}", row.server.url_at(proxy.port()))).expect("a good URL");
+    (row, proxy, client)
 }
 
 /// Its caller cannot release again, so the client has to.
 #[test]
 fn a_release_whose_first_copy_got_lost_and_whose_second_one_is_refused_for_a_moment_frees_the_lock() {
-    let row = Row::of("plain");
-    let proxy = Proxy::start(&row.server);
-    let client = quick(&row, &proxy);
+    let (row, proxy, client) = quick();
     row.lease(&client, 1, LONG);
     let mut view = row.view();
     refuse(&mut view, &["-hdel"]);
@@ -114,9 +116,7 @@ fn a_release_whose_first_copy_got_lost_and_whose_second_one_is_refused_for_a_mom
 
 #[test]
 fn an_acquire_without_an_answer_is_given_back_although_the_server_refuses_for_a_moment() {
-    let row = Row::of("plain");
-    let proxy = Proxy::start(&row.server);
-    let client = quick(&row, &proxy);
+    let (row, proxy, client) = quick();
     let mut view = row.view();
     proxy.lose_reply_to(&format!("{}:1", client.id()));
     let (sender, answer) = mpsc::channel();
@@ -130,8 +130,8 @@ fn an_acquire_without_an_answer_is_given_back_although_the_server_refuses_for_a_
     eventually(|| !view.exists("n"));
 }
 
-/// A hold whose extension had no answer, and that has ended by itself.
-fn outlasted(row: &Row, client: &Client, proxy: &Proxy) -> u64 {
+/// A hold has ended by itself, and its extension had no answer.
+fn outlasted(row: &Row, client: &Client, proxy: &Proxy) {
     let number = row.lease(client, 1, secs(2)).number as u64;
     let extend =
         |lease| Request { hold: number, lease: Some(lease), retry_for: Some(ms(0)), ..row.request(Op::Extend, 1) };
@@ -139,14 +139,11 @@ fn outlasted(row: &Row, client: &Client, proxy: &Proxy) -> u64 {
     proxy.lose_reply_to(&LONG.as_millis().to_string());
     client.run_blocking(extend(LONG)).expect_err("no answer comes");
     eventually(|| !is_held(client, number));
-    number
 }
 
 #[test]
 fn a_lock_that_outlasts_its_hold_is_given_back_although_the_server_refuses_for_a_moment() {
-    let row = Row::of("plain");
-    let proxy = Proxy::start(&row.server);
-    let client = quick(&row, &proxy);
+    let (row, proxy, client) = quick();
     outlasted(&row, &client, &proxy);
     let mut view = row.view();
     refuse(&mut view, &["-hdel"]);
@@ -158,9 +155,7 @@ fn a_lock_that_outlasts_its_hold_is_given_back_although_the_server_refuses_for_a
 
 #[test]
 fn a_lock_that_outlasts_its_hold_is_free_after_the_end_of_its_client() {
-    let row = Row::of("plain");
-    let proxy = Proxy::start(&row.server);
-    let client = quick(&row, &proxy);
+    let (row, proxy, client) = quick();
     outlasted(&row, &client, &proxy);
     client.close_blocking(redlatch::Holds::Release);
     let mut view = row.view();

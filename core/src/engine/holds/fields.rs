@@ -1,4 +1,4 @@
-//! What the ledger knows of the fields under which the server keeps holds, of their owners and of others.
+//! The fields of the server in the ledger: that of each owner, and those through which an owner holds.
 
 use std::time::Duration;
 
@@ -25,6 +25,26 @@ fn through(holds: &mut Holds, kind: &'static str, now: Instant) -> u64 {
     let number = take(holds, &lender, None, now);
     let hand_on = HandOn { from: &lender, number, to: &holder, fenced: false, incarnation: 0 };
     holds.hand_on(&hand_on, now, |_| true).expect("nothing speaks against it").number
+}
+
+/// The lock is held through the field of owner 1: by that owner, or by owner 2. Gives the claim of the holder.
+fn held_in_field_1(holds: &mut Holds, is_through: bool, now: Instant) -> Claim {
+    match is_through {
+        true => drop(through(holds, "plain", now)),
+        false => drop(take(holds, &claim("plain", 1), None, now)),
+    }
+    claim("plain", if is_through { 2 } else { 1 })
+}
+
+/// The server carries out a renewal of owner 1's field shortly before the end of the belief; no answer comes.
+fn renewed_without_an_answer(holds: &mut Holds, start: Instant) {
+    let mut asked = 0;
+    holds.due(start + WATCHDOG - 2 * SECOND, 10, |grip, ask| {
+        assert_eq!(grip.owner, 1);
+        asked += usize::from(ask.lease > Duration::ZERO);
+        true
+    });
+    assert_eq!(asked, 1);
 }
 
 /// The release of a hold that has ended by itself, and the watchdog has looked.
@@ -88,48 +108,31 @@ fn the_release_of_a_read_hold_does_not_forget_that_the_writing_field_is_lent() {
     }
 }
 
-/// A renewal without an answer, through a lent field: `Holds::expire` tells only the holder's entry.
+/// A renewal may have no answer, through the own field or through a lent one.
 #[test]
 fn the_lender_knows_of_an_unanswered_renewal_through_its_field() {
     for is_through in [false, true] {
         let start = Instant::now();
         let mut holds = Holds::new("u".into(), WATCHDOG);
-        let (holder, lender) = match is_through {
-            true => (2, claim("plain", 1)),
-            false => (1, claim("plain", 1)),
-        };
-        match is_through {
-            true => drop(through(&mut holds, "plain", start)),
-            false => drop(take(&mut holds, &lender, None, start)),
-        }
-        // The server carries out a renewal shortly before the end of the belief; no answer comes.
-        let mut asked = 0;
-        holds.due(start + WATCHDOG - 2 * SECOND, 10, |grip, ask| {
-            assert_eq!(grip.owner, 1);
-            asked += usize::from(ask.lease > Duration::ZERO);
-            true
-        });
-        assert_eq!(asked, 1);
+        let lender = claim("plain", 1);
+        let holder = held_in_field_1(&mut holds, is_through, start);
+        renewed_without_an_answer(&mut holds, start);
         let over = start + WATCHDOG;
-        assert_eq!(holds.count(&claim("plain", holder), over), 0);
+        assert_eq!(holds.count(&holder, over), 0);
         let again = take(&mut holds, &lender, Some(SECOND), over);
         let lapsed = lapsed(&mut holds, &lender, again, over + 2 * SECOND);
         assert!(lapsed.outlasts.is_some(), "through: {is_through}: the server keeps the field for 26 s more");
     }
 }
 
-/// After ten minutes the list of the name is dropped.
+/// After ten minutes a lost hold is forgotten, but not while the server may keep its key.
 #[test]
 fn what_is_lent_is_known_for_as_long_as_it_is_lent() {
     for is_through in [false, true] {
         let start = Instant::now();
         let mut holds = Holds::new("u".into(), WATCHDOG);
         let lender = claim("plain", 1);
-        let holder = if is_through { claim("plain", 2) } else { lender.clone() };
-        match is_through {
-            true => drop(through(&mut holds, "plain", start)),
-            false => drop(take(&mut holds, &lender, None, start)),
-        }
+        let holder = held_in_field_1(&mut holds, is_through, start);
         holds.outlasts_in(&holder, 1, start + 3600 * SECOND);
         let over = start + 2 * WATCHDOG;
         assert_eq!(holds.count(&holder, over), 0);
@@ -170,12 +173,7 @@ fn both_kinds_of_a_field_know_of_an_unanswered_renewal() {
     let [plain, fenced] = ["plain", "fenced"].map(|kind| claim(kind, 1));
     take(&mut holds, &plain, None, start);
     let other = take(&mut holds, &fenced, Some(SECOND), start);
-    let mut asked = 0;
-    holds.due(start + WATCHDOG - 2 * SECOND, 10, |_, ask| {
-        asked += usize::from(ask.lease > Duration::ZERO);
-        true
-    });
-    assert_eq!(asked, 1);
+    renewed_without_an_answer(&mut holds, start);
     let over = start + WATCHDOG;
     let lapsed = lapsed(&mut holds, &fenced, other, over);
     assert!(lapsed.outlasts.is_some(), "the server keeps the field for 28 s more");

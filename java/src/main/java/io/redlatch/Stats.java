@@ -9,7 +9,7 @@ import java.util.Map;
 import org.redisson.api.RedissonClient;
 
 /**
- * What a client has counted since it was made, for metrics.
+ * The figures that a client has counted since it was made, for metrics.
  *
  * <pre>{@code
  * Stats stats = Stats.of(client);

@@ -167,7 +167,7 @@ public final class Core {
         return id;
     }
 
-    /** Fills in what this client has counted, see {@link Native#stats}. False: it is closed. Asks nothing of the server. */
+    /** Fills in the figures of this client, see {@link Native#stats}. False: it is closed. Asks nothing of the server. */
     public boolean stats(long[] numbers) {
         return Native.stats(client, numbers);
     }

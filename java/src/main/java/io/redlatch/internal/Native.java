@@ -31,7 +31,7 @@ final class Native {
     /** The client's uuid, or null after {@code close}. */
     static native String id(long client);
 
-    /** Fills in what the client has counted, in the order of the fields of {@link io.redlatch.Stats}. False: it is closed. */
+    /** Fills in the figures of the client, in the order of the fields of {@link io.redlatch.Stats}. False: it is closed. */
     static native boolean stats(long client, long[] numbers);
 
     /** Refuses a kind that the client's servers do not have, by an {@link UnsupportedOperationException}. A client that was closed is passed over. */

@@ -20,7 +20,7 @@ public interface OwnKinds {
     LocksSource locks(String pattern);
 
     /**
-     * Fills in what the client has counted, in the order of the fields of {@link io.redlatch.Stats}.
+     * Fills in the figures of the client, in the order of the fields of {@link io.redlatch.Stats}.
      *
      * @throws org.redisson.RedissonShutdownException if the client was shut down
      */
