@@ -20,7 +20,7 @@ use crate::config::Config;
 use crate::config::login::Credentials;
 use crate::engine::Engine;
 use crate::engine::departures::Departure;
-use crate::engine::stats::{Counters, Stats};
+use crate::engine::stats::{Counters, Figures, Stats};
 use crate::redis::kinds;
 use crate::request::error::{Error, Loss, Result};
 use crate::request::seat::{Seat, WaitEnd};
@@ -237,7 +237,7 @@ impl Client {
     pub fn stats(&self) -> Stats {
         match self.state() {
             Ok(state) => state.served.engine().stats(),
-            Err(_) => Counters::default().stats(0, Duration::ZERO),
+            Err(_) => Counters::default().stats(Figures::default()),
         }
     }
 

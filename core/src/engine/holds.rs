@@ -11,6 +11,7 @@ use slab::Slab;
 use crate::base::clock::Instant;
 use crate::base::scope::{Scope, UnkeptScope};
 use crate::engine::claim::Claim;
+use crate::engine::stats::Figures;
 use crate::request::Look;
 use crate::request::error::{Loss, LostReason};
 use crate::request::names::without;
@@ -74,9 +75,7 @@ pub struct Holds {
     due: Timetable,
     ended: Vec<Ended>,
     past: Past<Gone>,
-    /// The holds that have not ended, and the time for which owners had locks until they lost or released them.
-    live: u64,
-    held_for: Duration,
+    figures: Figures,
     /// The prefix of the names on the server; messages leave it out.
     prefix: String,
     next: u64,
@@ -135,8 +134,7 @@ impl Holds {
             due,
             ended: Default::default(),
             past,
-            live: 0,
-            held_for: Duration::ZERO,
+            figures: Figures::default(),
             prefix,
             next: 1,
         }
@@ -147,9 +145,8 @@ impl Holds {
         Holds { prefix: prefix.to_owned(), ..self }
     }
 
-    /// The number of holds of all owners, and the time for which owners had locks until they lost or released them.
-    pub fn figures(&self) -> (u64, Duration) {
-        (self.live, self.held_for)
+    pub fn figures(&self) -> &Figures {
+        &self.figures
     }
 
     /// The number of holds that the owner has now.
@@ -213,7 +210,7 @@ impl Holds {
             owned.renew_at = renew_at;
         }
         owned.holds.push(Hold::new(number, lease.is_none()));
-        self.live += 1;
+        self.figures.held += 1;
         self.numbers.insert(number, key);
         let decides = owned.decides().clone();
         self.tell("taken", &self.owned[key], number, Some(sent), 0);
@@ -377,6 +374,7 @@ impl Holds {
         }
         let claim = owned.claim.clone();
         self.count_out(numbers.len() as u32, Some(lost.acquired), now);
+        self.figures.lost[reason as usize - 1] += numbers.len() as u64;
         let owned = &self.owned[key];
         // The program knows of losses that it caused itself, and of ends with the lease of holds that it has kept.
         let is_own_doing = reason == LostReason::Closed || owned.forced || (reason == LostReason::Expired && is_kept);
@@ -396,8 +394,8 @@ impl Holds {
 
     /// Counts holds that have ended; `acquired`: the time since which their owner had the lock, if it has it no more.
     fn count_out(&mut self, ended: u32, acquired: Option<Instant>, now: Instant) {
-        self.live -= u64::from(ended);
-        self.held_for += acquired.map_or(Duration::ZERO, |acquired| now.duration_since(acquired));
+        self.figures.held -= u64::from(ended);
+        self.figures.held_for += acquired.map_or(Duration::ZERO, |acquired| now.duration_since(acquired));
     }
 
     /// Has the loss of a hold reported in this scope.

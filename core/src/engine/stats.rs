@@ -73,8 +73,17 @@ pub struct Counters {
     released: AtomicU64,
     renewals_failed: AtomicU64,
     waited_ns: AtomicU64,
-    /// By the reason's number, from 1 on.
-    lost: [AtomicU64; LostReason::ALL.len()],
+}
+
+/// The figures of the ledger of holds. They change together: at no moment is a lost hold neither among the held nor among the lost.
+#[derive(Clone, Debug, Default)]
+pub struct Figures {
+    /// The holds of all owners that have not ended.
+    pub held: u64,
+    /// The time for which owners had locks until they lost or released them.
+    pub held_for: Duration,
+    /// The holds that were lost, by the reason's number, from 1 on.
+    pub lost: [u64; LostReason::ALL.len()],
 }
 
 impl Counters {
@@ -95,12 +104,9 @@ impl Counters {
         add(&self.renewals_failed, holds as u64);
     }
 
-    pub fn lost(&self, reason: LostReason) {
-        add(&self.lost[reason as usize - 1], 1);
-    }
-
-    /// The figures, of which the ledger of holds gives two.
-    pub fn stats(&self, held: u64, held_for: Duration) -> Stats {
+    /// All figures, together with those of the ledger of holds.
+    pub fn stats(&self, figures: Figures) -> Stats {
+        let Figures { held, held_for, lost } = figures;
         // The acquires that are over come first: one that ends meanwhile must not make fewer than none wait.
         let over = [&self.acquired, &self.not_acquired, &self.failed, &self.cancelled].map(|count| count.load(Relaxed));
         let [acquired, not_acquired, failed, cancelled] = over;
@@ -115,11 +121,7 @@ impl Counters {
             renewals_failed: self.renewals_failed.load(Relaxed),
             waited: Duration::from_nanos(self.waited_ns.load(Relaxed)),
             held_for,
-            lost: LostReason::ALL
-                .into_iter()
-                .zip(&self.lost)
-                .map(|(reason, count)| (reason, count.load(Relaxed)))
-                .collect(),
+            lost: LostReason::ALL.into_iter().zip(lost).collect(),
         }
     }
 }
@@ -168,7 +170,7 @@ mod tests {
         let counters = Arc::<Counters>::default();
         let request = Request::new(Op::Acquire, "plain", "n", 1);
         let begin = || counters.begin(&request).expect("it counts");
-        let stats = || counters.stats(0, Duration::ZERO);
+        let stats = || counters.stats(Figures::default());
         let [had, late, wrong, gone, waits] = [begin(), begin(), begin(), begin(), begin()];
         assert_eq!(stats().waiting, 5);
         had.over(Ok(&Answer::done(1)));
@@ -184,11 +186,11 @@ mod tests {
 
     #[test]
     fn a_loss_counts_under_its_reason() {
-        let counters = Counters::default();
+        let mut figures = Figures::default();
         for reason in LostReason::ALL {
-            (0..reason as usize).for_each(|_| counters.lost(reason));
+            figures.lost[reason as usize - 1] = reason as u64;
         }
-        let stats = counters.stats(0, Duration::ZERO);
+        let stats = Counters::default().stats(figures);
         assert!(stats.lost.iter().all(|(reason, count)| *count == *reason as u64), "{stats:?}");
         assert_eq!(stats.numbers().len(), 10 + LostReason::ALL.len());
     }

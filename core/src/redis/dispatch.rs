@@ -111,8 +111,7 @@ impl Serving for Arc<Redis> {
     }
 
     fn stats(&self) -> Stats {
-        let (held, held_for) = self.holds(|holds| holds.figures());
-        self.counters.stats(held, held_for)
+        self.counters.stats(self.holds(|holds| holds.figures().clone()))
     }
 
     fn depart(&self, name: &Arc<str>) -> Departure {

@@ -126,7 +126,6 @@ impl Redis {
                 let claim = ended.claim.clone();
                 self.io.spawn(async move { redis.wake_behind(&claim) });
             }
-            ended.loss.iter().for_each(|loss| self.counters.lost(loss.reason));
             self.loss_listeners.tell(ended.number, ended.loss.clone());
         }
         ended.iter().for_each(Ended::say);

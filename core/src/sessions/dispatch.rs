@@ -105,8 +105,7 @@ impl Serving for Arc<Sessions> {
     }
 
     fn stats(&self) -> Stats {
-        let (held, held_for) = self.work(|state| state.holds.figures());
-        self.counters.stats(held, held_for)
+        self.counters.stats(self.work(|state| state.holds.figures().clone()))
     }
 
     /// The release of a caller that is gone stands before each later acquire anyway.
@@ -234,7 +233,6 @@ impl Sessions {
     /// Reports holds that have ended; the state is free.
     pub fn report(&self, ended: &[Ended]) {
         for ended in ended {
-            ended.loss.iter().for_each(|loss| self.counters.lost(loss.reason));
             self.loss_listeners.tell(ended.number, ended.loss.clone());
         }
         ended.iter().for_each(Ended::say);

@@ -193,7 +193,7 @@ impl Holds {
         let Owned { due, places, is_lapsed, .. } = *owned;
         *owned = Owned { holds, due, places, is_lapsed, spare, ..fresh };
         owned.holds.push(Hold { token, ..Hold::new(heir, true) });
-        self.live += 1;
+        self.figures.held += 1;
         self.numbers.insert(heir, key);
         self.names.get_mut(&to.name).into_iter().for_each(|sharers| sharers.exclusive = Some((key, heir)));
         self.tell("taken", &self.owned[key], heir, Some(asked), 0);

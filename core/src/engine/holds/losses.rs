@@ -53,6 +53,19 @@ fn another_owner_is_not_told_of_a_loss() {
 }
 
 #[test]
+fn a_loss_counts_with_the_end_of_its_hold() {
+    let start = Instant::now();
+    let mut holds = Holds::new("u".into(), SECOND);
+    for reason in LostReason::ALL {
+        holds.taken(&claim(), || None, Some(SECOND), 0, start, start);
+        holds.lost(&claim(), reason, start);
+        let figures = holds.figures();
+        assert_eq!((figures.held, figures.lost.iter().sum::<u64>()), (0, reason as u64));
+        assert_eq!(figures.lost[reason as usize - 1], 1);
+    }
+}
+
+#[test]
 fn a_released_hold_was_never_lost() {
     let start = Instant::now();
     let mut holds = Holds::new("u".into(), SECOND);

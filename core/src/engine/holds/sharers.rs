@@ -136,7 +136,7 @@ impl Holds {
     #[cfg(test)]
     pub(super) fn check_lists(&self) {
         let mut listed = 0;
-        assert_eq!(self.live, self.owned.iter().map(|(_, owned)| u64::from(owned.live())).sum::<u64>());
+        assert_eq!(self.figures.held, self.owned.iter().map(|(_, owned)| u64::from(owned.live())).sum::<u64>());
         for (key, owned) in &self.owned {
             assert_eq!(owned.is_lapsed, owned.has_lost_all(), "{:?}", owned.claim);
             for (name, place) in owned.names().zip(owned.places) {
