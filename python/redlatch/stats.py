@@ -24,7 +24,7 @@ class Stats(NamedTuple):
     failed: int
     #: The acquires that their callers gave up.
     cancelled: int
-    #: The releases that gave something back.
+    #: The releases that gave something back, or with which the client goes on by itself.
     released: int
     #: The holds whose renewal had no answer in time; the watchdog tries again, so that most of them are not lost.
     renewals_failed: int

@@ -237,12 +237,13 @@ async def test_a_hold_of_a_task_that_is_gone_is_not_renewed_any_more(server: Ser
     await client.close()
 
 
+@pytest.mark.parametrize("refuses", [False, True], ids=["in peace", "while the server refuses"])
 @pytest.mark.parametrize("begin", ["lock", "hold"])
 def test_a_block_that_is_dropped_after_its_loop_was_closed_releases_its_hold(
-    every_loop: Loop, server: Server, view: View, name: str, begin: str
+    every_loop: Loop, own_server: Server, name: str, begin: str, refuses: bool
 ) -> None:
-    client = aio.connect(server.url)
-    lock = client.lock(name, wait=20)
+    client = aio.connect(own_server.url)
+    lock = client.lock(name, wait=20, lease=600)
     entered = False
 
     async def work() -> None:
@@ -261,11 +262,37 @@ def test_a_block_that_is_dropped_after_its_loop_was_closed_releases_its_hold(
     task = loop.create_task(work())
     loop.run_until_complete(until_entered())
     loop.close()
-    assert view("EXISTS", name) == 1
-    del task
-    gc.collect()
-    until_true(lambda: view("EXISTS", name) == 0, "a lock that is given back")
+    with own_server.view() as view:
+        assert view("EXISTS", name) == 1
+        if refuses:
+            view("ACL", "SETUSER", "default", "-hdel")
+        del task
+        gc.collect()
+        if refuses:
+            until_true(lambda: view("ACL", "LOG") != [], "a refusal")
+            view("ACL", "SETUSER", "default", "+hdel")
+        until_true(lambda: view("EXISTS", name) == 0, "a lock that is given back")
     loops.run(client.close())
+
+
+async def test_a_block_whose_task_is_cancelled_while_the_server_refuses_its_release_gives_the_lock_back(
+    own_server: Server, name: str
+) -> None:
+    client = aio.connect(own_server.url)
+    with own_server.view() as view:
+
+        async def work() -> None:
+            async with client.lock(name, lease=600):
+                view("ACL", "SETUSER", "default", "-hdel")
+                task.cancel()
+
+        task = asyncio.ensure_future(work())
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await asyncio.to_thread(until_true, lambda: view("ACL", "LOG") != [], "a refusal")
+        view("ACL", "SETUSER", "default", "+hdel")
+        await asyncio.to_thread(until_true, lambda: view("EXISTS", name) == 0, "a lock that is given back")
+    await client.close()
 
 
 async def test_a_readers_hold_of_a_task_that_is_gone_is_not_renewed_any_more(

@@ -47,7 +47,7 @@ impl Sight {
 impl Hold {
     /// The hold that the acquire `request` has `taken`. `op` gives it back.
     pub fn new(client: Client, op: Op, request: Request, taken: &Answer) -> Self {
-        let release = Request { op, hold: taken.number as u64, ..request };
+        let release = Request { op, hold: taken.number as u64, last: true, ..request };
         Hold { client, release, scope: UnkeptScope::default(), process: id(), released: false }
     }
 

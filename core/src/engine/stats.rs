@@ -28,7 +28,7 @@ pub struct Stats {
     pub failed: u64,
     /// The acquires that their callers gave up.
     pub cancelled: u64,
-    /// The releases that gave something back.
+    /// The releases that gave something back, or with which the client goes on by itself.
     pub released: u64,
     /// The holds whose renewal had no answer in time; the watchdog tries again, so that most of them are not lost.
     pub renewals_failed: u64,

@@ -28,6 +28,7 @@ use crate::redis::link::{BATCH, First, Firsts, Limits, Link, MOST_IN_FLIGHT};
 use crate::redis::ops::inventory::Processes;
 use crate::redis::requests::Requests;
 use crate::redis::settle::{RetryLimits, settle};
+use crate::redis::wait::insisting::Insisting;
 use crate::redis::wait::lines::{self, Lines};
 use crate::request::error::{Error, Result};
 use crate::request::owner::owner_field;
@@ -53,6 +54,7 @@ pub struct Redis {
     pub link: Link,
     pub wakes: Arc<Wakes>,
     pub gates: Arc<Gates>,
+    pub insisting: Insisting,
     pub departures: Arc<Departures>,
     pub loss_listeners: LossListeners,
     pub io: Arc<IoThread>,
@@ -87,6 +89,7 @@ impl Redis {
             link: Link::new(&of_link, wakes.clone())?,
             wakes,
             gates: Arc::default(),
+            insisting: Insisting::default(),
             lines: Mutex::new(Lines::new(departures.clone())),
             departures,
             loss_listeners: LossListeners::default(),

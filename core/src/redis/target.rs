@@ -55,6 +55,10 @@ pub struct Target {
     pub endless: bool,
     /// See [`Request::member`].
     pub member: bool,
+    /// See [`Request::last`].
+    pub last: bool,
+    /// The caller of its acquire never had the hold, so that its release does not count.
+    pub unseen: bool,
     /// The numbers and texts of the request, see [`Op`].
     pub numbers: Arc<[i64]>,
     pub texts: Arc<[Vec<u8>]>,
@@ -100,6 +104,7 @@ impl Target {
             wait: request.wait,
             endless: request.is_endless(),
             member: request.member,
+            last: request.last,
             scope: Scope::current(),
             ..target
         })
@@ -125,6 +130,8 @@ impl Target {
             wait: Some(Duration::ZERO),
             endless: false,
             member: false,
+            last: false,
+            unseen: false,
             numbers,
             texts,
             scope: Scope::default(),
@@ -358,7 +365,14 @@ impl Target {
     /// Logs and counts a release. `leave`: the number of holds that the owner keeps.
     pub fn say_released(&self, leave: u32) {
         reports::released(&self.scope, self.plain_name(), &self.owner, leave);
-        self.redis.counters.released();
+        self.count_released();
+    }
+
+    /// Counts a release that its caller has seen, or with which the client goes on.
+    pub fn count_released(&self) {
+        if !self.unseen {
+            self.redis.counters.released();
+        }
     }
 
     /// Warns about a semaphore whose permits were never set, once for each client.

@@ -22,9 +22,12 @@ impl Redis {
         drop(waiting);
     }
 
-    /// Tells every holder that the client is closed. Gives the claims that were held.
+    /// Tells every holder that the client is closed. Gives the claims that were held, and those of which the server may still
+    /// have something.
     pub fn tell_closed(self: &Arc<Self>) -> Vec<Claim> {
-        self.holds(|holds| holds.close(Instant::now()))
+        let mut left = self.holds(|holds| holds.close(Instant::now()));
+        left.extend(self.insisting.grips());
+        left
     }
 
     /// Frees `held`, and lets all calls in flight end. Such a call gives back what it takes, since its caller hears of

@@ -390,6 +390,8 @@ fn remedied(code: &str, message: &str) -> String {
         "WRONGPASS" => "check the user and the password",
         "OOM" => "give the server more memory, or delete what is not needed any more",
         "READONLY" => "name the master, or have it found: redis+sentinel://, redis+replicated://, redis+cluster://",
+        "NOREPLICAS" => "connect more replicas to it, or lower its `min-replicas-to-write`",
+        "MISCONF" => "find out why it cannot write to its disk",
         _ if is_full(code, message) => "raise its `maxclients`, or have fewer clients",
         _ => return message.to_owned(),
     };

@@ -173,6 +173,8 @@ pub struct Request {
     pub endless: bool,
     /// Whether the lock is a member of a group: each acquire and release of it is the server's.
     pub member: bool,
+    /// Whether no caller can repeat this release: the client goes on with it while the server refuses it.
+    pub last: bool,
     /// The lease of the hold. `None`: the watchdog renews the hold until its release.
     pub lease: Option<Duration>,
     /// The hold to release; 0: the owner's latest.
@@ -199,6 +201,7 @@ impl Request {
             wait: Some(Duration::ZERO),
             endless: false,
             member: false,
+            last: false,
             lease: None,
             hold: 0,
             numbers: Vec::new(),

@@ -113,6 +113,7 @@ fn build(fields: Fields, kind: &str, name: Vec<u8>, numbers: Vec<i64>, texts: Ve
         wait: u64::try_from(fields.wait).ok().map(Duration::from_millis),
         endless: false,
         member: false,
+        last: false,
         lease: u64::try_from(fields.lease).ok().filter(|ms| *ms > 0).map(Duration::from_millis),
         hold: fields.hold as u64,
         numbers,

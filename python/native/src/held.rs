@@ -138,13 +138,10 @@ impl Held {
         Mailbox::submit(mailbox, &self.named, request, Meaning::Outcome)
     }
 
-    /// Starts the release, where no caller can wait for it. If it fails, the hold ends with its lease.
+    /// Starts the release, where no caller can wait for it. The client goes on with it while the server refuses it.
     fn _release_soon(&self) {
         self.settled.store(true, Relaxed);
-        if let Ok(request) = self.request(Op::Release) {
-            let client = &self.named.client;
-            client.submit(client.ticket(), request, drop);
-        }
+        self.release_last();
     }
 
     /// Starts the release. The task that runs awaits its end. None: it is over.
@@ -178,6 +175,14 @@ impl Held {
             (Err(error), Some(body)) => outcome::noted(body, &error),
             (Err(error), None) => Err(outcome::exception(py, &error, self.named.shown())),
             (Ok(_), _) => Ok(()),
+        }
+    }
+
+    /// Releases it, and no caller hears of the end.
+    pub fn release_last(&self) {
+        if let Ok(request) = self.request(Op::Release) {
+            let client = &self.named.client;
+            client.submit(client.ticket(), Request { last: true, ..request }, drop);
         }
     }
 

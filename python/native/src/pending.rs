@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyRuntimeError, PyStopIteration};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use pyo3::{PyTraverseError, PyVisit, intern};
-use redlatch::ffi::Border;
+use redlatch::ffi::{Border, ErrorNumber};
 
 use crate::held::Held;
 use crate::named::Named;
@@ -258,6 +258,12 @@ impl Pending {
             let mut state = slf.get().state();
             let Phase::Running = state.phase else {
                 drop(state);
+                // The task will not repeat a release that the server has refused.
+                if let (Meaning::Release { held }, Ended::Outcome(outcome)) = (&slf.get().meaning, &ended)
+                    && outcome.status == ErrorNumber::Refused as i32
+                {
+                    held.get().release_last();
+                }
                 // The wait was given up. The drop releases a lock that was taken.
                 drop(ended);
                 return Ok(());

@@ -6,7 +6,7 @@ use redlatch::{Client, Error, LostReason, Stats};
 
 use super::promises;
 use super::row::Row;
-use crate::{eventually, ms};
+use crate::{eventually, ms, secs};
 
 fn losses(client: &Client) -> u64 {
     client.stats().lost.iter().map(|(_, count)| count).sum()
@@ -67,6 +67,20 @@ promises! {
         row.lease(&row.a, 1, ms(30));
         eventually(|| losses(&row.a) == 2);
         assert!(row.a.stats().lost.contains(&(LostReason::Expired, 1)));
+    }
+
+    fn a_hold_that_comes_for_a_caller_that_is_gone_counts_as_cancelled_alone(row) of |kind| kind.held; {
+        for owner in 1..=300 {
+            let waits = row.begin(&row.a, owner, None);
+            waits.cancel();
+            if waits.within(secs(20)).is_ok() {
+                row.give(&row.a, owner);
+            }
+        }
+        eventually(|| row.a.stats().held == 0);
+        let Stats { acquired, cancelled, released, .. } = row.a.stats();
+        assert_eq!((acquired + cancelled, released), (300, acquired));
+        assert!(cancelled > 0, "set up badly");
     }
 
     fn a_lock_that_is_handed_on_inside_counts_for_each_of_its_owners(row) of |kind| kind.queue == Queue::Inside; {

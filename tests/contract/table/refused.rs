@@ -216,3 +216,90 @@ fn a_shorter_lease_that_is_refused_half_way_leaves_no_reader_beside_a_writer() {
         write.give(&write.b, 9);
     }
 }
+
+fn gives_back(row: &Row, client: &Client, number: i64) {
+    let back = Request { hold: number as u64, ..row.request(Op::GiveBack, 1) };
+    client.run_blocking(back).expect_err("the server refuses it");
+}
+
+fn allow(view: &mut View) {
+    view.command::<()>(&["ACL", "SETUSER", "default", "+hdel"]);
+}
+
+/// Its owner takes it anew for a second, before the client tries again.
+#[test]
+fn a_lock_whose_give_back_is_refused_is_free_although_its_owner_has_had_it_once_more_meanwhile() {
+    let row = Row::of("plain");
+    let client = row.client("");
+    let taken = row.lease(&client, 1, LONG);
+    let mut view = row.view();
+    refuse(&mut view, &["-hdel"]);
+    gives_back(&row, &client, taken.number);
+    let again = row.lease(&client, 1, secs(1)).number as u64;
+    allow(&mut view);
+    eventually(|| !is_held(&client, again));
+    row.try_give(&client, 1).expect_err("it has ended by itself");
+    eventually(|| !view.exists("n"));
+}
+
+/// A lock of 600 s, whose guard is dropped while the server refuses the release.
+fn dropped(server: &Server, refusals: i64) -> (Client, View) {
+    let client = Client::connect(&server.url()).expect("a good URL");
+    let mut view = server.view();
+    let guard = client.lock("n").lease(LONG).blocking().acquire().expect("free");
+    refuse(&mut view, &["-hdel"]);
+    drop(guard);
+    is_refused(&mut view, refusals);
+    allow(&mut view);
+    (client, view)
+}
+
+/// The client ends before it tries again: it does so once a second by then.
+#[test]
+fn a_lock_whose_give_back_was_refused_is_free_after_the_end_of_its_client() {
+    let server = Server::start();
+    let (client, mut view) = dropped(&server, 6);
+    client.close_blocking(redlatch::Holds::Release);
+    assert!(!view.exists("n"), "the server keeps it for {} ms more", view.pttl("n"));
+}
+
+/// It counts whether or not its caller saw that.
+#[test]
+fn a_release_with_which_the_client_goes_on_counts() {
+    let server = Server::start();
+    let (client, mut view) = dropped(&server, 1);
+    eventually(|| !view.exists("n"));
+    let stats = client.stats();
+    assert_eq!((stats.acquired, stats.held, stats.released), (1, 0, 1));
+}
+
+/// The guard is gone with its release, so no caller can release again.
+#[test]
+fn a_lock_whose_guard_was_released_while_the_server_refused_for_a_moment_is_free_before_its_lease_ends() {
+    let server = Server::start();
+    let client = Client::connect(&server.url()).expect("a good URL");
+    let mut view = server.view();
+    let guard = client.lock("n").lease(LONG).blocking().acquire().expect("free");
+    refuse(&mut view, &["-hdel"]);
+    guard.release().expect_err("the server refuses it");
+    allow(&mut view);
+    eventually(|| !view.exists("n"));
+}
+
+/// Owners take a lock and give it back again and again while the server refuses that.
+#[test]
+fn very_many_refused_give_backs_of_one_lock_make_few_calls() {
+    let row = Row::of("plain");
+    let client = row.client("");
+    let mut view = row.view();
+    refuse(&mut view, &["-hdel"]);
+    for _ in 0..500 {
+        let taken = row.lease(&client, 1, LONG);
+        gives_back(&row, &client, taken.number);
+    }
+    // Each give-back by itself would be tried about once a second.
+    let before = super::row::scripts(&mut view);
+    std::thread::sleep(secs(2));
+    let calls = super::row::scripts(&mut view) - before;
+    assert!(calls <= 20, "{calls} calls in 2 s for one lock");
+}

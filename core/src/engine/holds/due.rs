@@ -310,7 +310,7 @@ impl Holds {
                 let lost = owned.holds.iter().filter_map(|hold| hold.lost.as_deref());
                 lost.map(|lost| lost.noticed + REMEMBER)
                     .min()
-                    .map(|end| owned.outlasts.map_or(end, |kept| kept.max(end)))
+                    .map(|end| owned.outlasting().map_or(end, |kept| kept.max(end)))
             }
             _ => {
                 let renew_at = owned.is_renewed().then_some(owned.renew_at);

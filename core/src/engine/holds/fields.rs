@@ -197,3 +197,22 @@ fn a_forgotten_loss_knows_its_field() {
     assert!(lapsed.outlasts.is_some());
     assert_eq!(field, 1, "the give-back goes to a field that the server does not have");
 }
+
+/// The server may keep the key for less than the client believes in the hold, which is lost then. The watchdog looks at it once more
+/// after ten minutes, and must come to an end.
+#[test]
+fn a_lost_hold_that_its_key_would_have_outlasted_holds_the_watchdog_up_no_longer_than_any() {
+    let start = Instant::now();
+    let mut holds = Holds::new("u".into(), WATCHDOG);
+    let owner = claim("plain", 1);
+    take(&mut holds, &owner, Some(3600 * SECOND), start);
+    // As `Target::reduce_to` does after a nested acquire of 30 s that the server has refused, with its give-back.
+    holds.outlasts_under(&owner, start + WATCHDOG);
+    holds.lost(&owner, crate::request::error::LostReason::Deleted, start + SECOND);
+    let (told, over) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        holds.due(start + SECOND + REMEMBER, 10, |_, _| true);
+        let _ = told.send(());
+    });
+    over.recv_timeout(5 * SECOND).expect("the watchdog never ends, and has the ledger locked");
+}

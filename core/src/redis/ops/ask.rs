@@ -48,7 +48,7 @@ impl Target {
             *count = known;
         }
         if matches!(op, Op::Release | Op::ReleaseIfExists | Op::GiveBack) && answer.done {
-            self.redis.counters.released();
+            self.count_released();
         }
         Ok(answer)
     }
@@ -117,7 +117,10 @@ impl Target {
                 // No caller repeats a give-back.
                 let is_refused = op == Op::GiveBack && matches!(error, Error::Refused { .. });
                 match goes_on.filter(|_| error.is_for_now() || is_refused) {
-                    Some(end) => self.go_on(entry, call, copies, end),
+                    Some(end) => {
+                        self.count_released();
+                        self.go_on(entry, call, copies, end);
+                    }
                     None => self.forget_unanswered(&call, copies),
                 }
                 Err(error.during(self.wait.filter(|wait| retry.end.is_some() && *wait < self.retry_for)))
@@ -164,7 +167,8 @@ impl Target {
     /// back in the background after that.
     pub async fn take_back(&self, taken: &Answer) {
         if self.row.traits.held {
-            let _ = self.release(Meant::Untaken(taken.number as u64), None, Instant::now()).await;
+            let unseen = Target { unseen: true, ..self.clone() };
+            let _ = unseen.release(Meant::Untaken(taken.number as u64), None, Instant::now()).await;
             return;
         }
         let Ok(call) = self.ask_call(Op::Release) else { return };

@@ -4,6 +4,7 @@ pub mod acquire;
 pub mod barge;
 pub mod contend;
 pub mod grip;
+pub mod insisting;
 pub mod lines;
 pub mod passing;
 pub mod release;

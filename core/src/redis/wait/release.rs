@@ -1,11 +1,9 @@
 //! Releases: of one hold; of the lock; of the lock to the next in line; and of locks that a call without a known
 //! outcome may have taken.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::JoinHandle;
-use tokio::time::sleep;
 
 use crate::base::clock::Instant;
 use crate::engine::claim::Claim;
@@ -20,10 +18,6 @@ use crate::redis::target::{Sending, Target};
 use crate::redis::wait::passing::Pass;
 use crate::request::error::{Error, Result};
 use crate::request::{Answer, Op};
-
-/// The pauses between two tries of a give-back that the server refuses: the first and the longest.
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// A release on its way.
 pub struct Releasing {
@@ -107,7 +101,7 @@ impl Target {
             ..self.inputs()
         };
         let call = self.call(Op::Release, &inputs)?;
-        let is_last = matches!(meant, Meant::Untaken(_));
+        let is_last = self.last || matches!(meant, Meant::Untaken(_));
         Ok(Begun::Call(Box::new(Releasing { leaving, call, entry, pass, is_last, heard })))
     }
 
@@ -223,6 +217,7 @@ impl Target {
                         _ => self.clone(),
                     };
                     self.redis.holds(|holds| holds.forget(&self.claim, leaving.number, Instant::now()));
+                    self.count_released();
                     target.give_back(entry, leaving.leave, copies.clone());
                 }
                 if let Some(pass) = pass {
@@ -261,60 +256,35 @@ impl Target {
     }
 
     /// Frees, in the background, the holds that an owner may have beyond `leave` by one of `copies`. It ends when that
-    /// is done, or when the server has refused it, or has not answered for the lease of this target and that of the watchdog.
+    /// is done, or when the server has not answered for the lease of this target and that of the watchdog; a refusal makes it
+    /// [go on](Target::insist).
     pub fn give_back(&self, entry: Entry, leave: u32, copies: Vec<Sent>) -> JoinHandle<()> {
-        let target = self.clone();
+        let mut target = self.clone();
         self.redis.io.spawn_present(async move {
             // Until then no other call of the owner goes out.
             let entry = entry;
-            let mut reduced = target.reduce_to(leave, copies, &entry.claim).await;
+            let begun = Instant::now();
+            let mut reduced = target.reduce_to(leave, copies, &entry.claim, target.patience()).await;
             // All that it left may have ended meanwhile: the server would keep the key for no hold.
             let kept = |holds: &mut Holds| holds.kept_under(&entry.claim, Instant::now());
             if leave > 0 && target.redis.holds(kept) == 0 {
-                let left = reduced.left.map(|left| target.patient_until(Instant::now() + left));
-                reduced = left.as_ref().unwrap_or(&target).reduce_to(0, Vec::new(), &entry.claim).await;
+                target = reduced.left.map_or(target.clone(), |left| target.patient_until(Instant::now() + left));
+                reduced = target.reduce_to(0, Vec::new(), &entry.claim, target.patience()).await;
             }
             if reduced.is_refused {
-                target.insist(entry.claim.clone());
+                target.insist(entry.claim.clone(), begun + target.patience());
             }
             drop(entry);
         })
     }
 
-    /// Goes on to give back while the server refuses that, as a server that cannot save its data does for a while: no caller
-    /// will. Other calls of the owner go out meanwhile. If the owner has taken the lock anew, the release of that frees it.
-    fn insist(&self, grip: Claim) {
-        let end = Instant::now() + self.patience();
-        let Target { row, claim, lease, response, retry_for, .. } = self.clone();
-        let client = Arc::downgrade(&self.redis);
-        // The program alone keeps the client alive.
-        drop(self.redis.io.spawn(async move {
-            let mut pause = FIRST_PAUSE;
-            while Instant::now() < end {
-                sleep(pause).await;
-                pause = (2 * pause).min(LONGEST_PAUSE);
-                let Some(redis) = client.upgrade() else { return };
-                let Some(entry) = redis.gates.try_enter(&grip) else { continue };
-                if redis.holds(|holds| holds.kept_under(&grip, Instant::now())) > 0 {
-                    return;
-                }
-                let target = Target { response, retry_for, ..Target::of(&redis, row, claim.clone(), lease) };
-                let reduced = target.through(grip.owner).reduce_to(0, Vec::new(), &grip).await;
-                drop(entry);
-                if !reduced.is_refused {
-                    return;
-                }
-            }
-        }));
-    }
-
     /// Has the server keep so many holds under this grip and no more, after `copies`. Meanwhile the owner of what is given back
-    /// may take the lock anew, under another grip.
-    async fn reduce_to(&self, leave: u32, copies: Vec<Sent>, grip: &Claim) -> Reduced {
+    /// may take the lock anew, under another grip. It ends when the server has not answered for so long.
+    pub async fn reduce_to(&self, leave: u32, copies: Vec<Sent>, grip: &Claim, patience: Duration) -> Reduced {
         let Ok(call) = self.call(Op::Release, &Inputs { leave, lease_ms: 0, ..self.inputs() }) else {
             return Reduced { left: None, is_refused: false };
         };
-        let settled = self.follow(&call, copies, self.patience()).await;
+        let settled = self.follow(&call, copies, patience).await;
         let is_refused = matches!(&settled, Err(Unsettled { error: Error::Refused { .. }, .. }));
         self.changed();
         if leave == 0 {
@@ -333,8 +303,8 @@ impl Target {
 }
 
 /// The outcome of a give-back.
-struct Reduced {
+pub struct Reduced {
     /// The time for which the server keeps the rest, if it tells.
     left: Option<Duration>,
-    is_refused: bool,
+    pub is_refused: bool,
 }

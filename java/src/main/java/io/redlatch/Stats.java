@@ -75,7 +75,7 @@ public final class Stats {
         return numbers[5];
     }
 
-    /** The releases that gave something back. */
+    /** The releases that gave something back, or with which the client goes on by itself. */
     public long released() {
         return numbers[6];
     }

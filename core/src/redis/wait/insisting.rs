@@ -1,0 +1,153 @@
+//! Give-backs that the server has refused. The client goes on with them while the server refuses, as a server that cannot save its
+//! data does for a while: no caller will.
+
+use std::collections::hash_map::{Entry, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use tokio::time::sleep;
+
+use crate::base::clock::Instant;
+use crate::engine::claim::Claim;
+use crate::redis::target::Target;
+use crate::redis::{Redis, kinds};
+
+/// The pauses between two tries: the first and the longest.
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// A give-back of all that the server has under a grip. It has no client: only its program keeps that alive.
+#[derive(Clone)]
+struct Refused {
+    grip: Claim,
+    lease: Duration,
+    response: Duration,
+    retry_for: Duration,
+    /// The server keeps nothing after that.
+    end: Instant,
+}
+
+/// The refused give-backs, by name. Each name has one task, and a round of it ends at the first refusal: very many give-backs make
+/// few calls.
+#[derive(Default)]
+pub struct Insisting(Mutex<HashMap<Arc<str>, Vec<Refused>>>);
+
+impl Insisting {
+    /// Adds a give-back. Tells whether its name had none before.
+    fn add(&self, refused: Refused) -> bool {
+        match self.inside().entry(refused.grip.name.clone()) {
+            Entry::Vacant(place) => {
+                place.insert(vec![refused]);
+                true
+            }
+            Entry::Occupied(mut known) => {
+                let same = known.get_mut().iter_mut().find(|other| other.grip == refused.grip);
+                match same {
+                    Some(same) => same.end = same.end.max(refused.end),
+                    None => known.get_mut().push(refused),
+                }
+                false
+            }
+        }
+    }
+
+    /// The give-backs of a name. None is left: its task ends.
+    fn of(&self, name: &Arc<str>, now: Instant) -> Vec<Refused> {
+        let mut inside = self.inside();
+        let Some(left) = inside.get_mut(name) else { return Vec::new() };
+        left.retain(|refused| refused.end > now);
+        if left.is_empty() {
+            inside.remove(name);
+            return Vec::new();
+        }
+        left.clone()
+    }
+
+    fn remove(&self, grip: &Claim) {
+        if let Some(left) = self.inside().get_mut(&grip.name) {
+            left.retain(|refused| refused.grip != *grip);
+        }
+    }
+
+    /// The grips that are to be given back.
+    pub fn grips(&self) -> Vec<Claim> {
+        self.inside().values().flatten().map(|refused| refused.grip.clone()).collect()
+    }
+
+    fn inside(&self) -> MutexGuard<'_, HashMap<Arc<str>, Vec<Refused>>> {
+        self.0.lock().expect("nothing panics while it is held")
+    }
+}
+
+impl Target {
+    /// Goes on to give back all that the server has under `grip`, until `end`. Other calls of its owner go out meanwhile. While the
+    /// owner has the lock anew, the client waits for the end of that.
+    pub fn insist(&self, grip: Claim, end: Instant) {
+        let Target { lease, response, retry_for, .. } = *self;
+        let name = grip.name.clone();
+        if !self.redis.insisting.add(Refused { grip, lease, response, retry_for, end }) {
+            return;
+        }
+        let client = Arc::downgrade(&self.redis);
+        drop(self.redis.io.spawn(async move {
+            let mut pause = FIRST_PAUSE;
+            loop {
+                sleep(pause).await;
+                pause = (2 * pause).min(LONGEST_PAUSE);
+                let Some(redis) = client.upgrade() else { return };
+                let left = redis.insisting.of(&name, Instant::now());
+                if left.is_empty() {
+                    return;
+                }
+                for refused in left {
+                    if redis.is_refused_again(refused).await {
+                        break;
+                    }
+                }
+            }
+        }));
+    }
+}
+
+impl Redis {
+    async fn is_refused_again(self: &Arc<Self>, refused: Refused) -> bool {
+        let Refused { grip, lease, response, retry_for, end } = refused;
+        let Some(entry) = self.gates.try_enter(&grip) else { return false };
+        let now = Instant::now();
+        if self.holds(|holds| holds.kept_under(&grip, now)) > 0 {
+            return false;
+        }
+        let row = kinds::find(grip.kind).expect("it was acquired");
+        let target = Target { response, retry_for, ..Target::of(self, row, grip.clone(), lease) };
+        let is_refused = target.reduce_to(0, Vec::new(), &grip, end.saturating_duration_since(now)).await.is_refused;
+        if !is_refused {
+            self.insisting.remove(&grip);
+        }
+        drop(entry);
+        is_refused
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(owner: i64, end: Instant) -> Refused {
+        let (lease, response, retry_for) = Default::default();
+        Refused { grip: Claim::new("plain", "n".into(), owner), lease, response, retry_for, end }
+    }
+
+    #[test]
+    fn a_name_has_one_task_and_a_grip_one_give_back() {
+        let now = Instant::now();
+        let soon = now + Duration::from_secs(1);
+        let insisting = Insisting::default();
+        assert!(insisting.add(refused(1, soon)));
+        assert!(!insisting.add(refused(1, soon)) && !insisting.add(refused(2, soon)));
+        assert_eq!(insisting.grips().len(), 2);
+        insisting.remove(&Claim::new("plain", "n".into(), 1));
+        assert_eq!(insisting.of(&"n".into(), now).len(), 1);
+        assert!(insisting.of(&"n".into(), soon).is_empty(), "the server keeps nothing any more");
+        assert!(insisting.add(refused(1, soon)), "its task has ended");
+    }
+}
