@@ -19,6 +19,7 @@ pub use crate::engine::holds::belief::report_beliefs;
 pub use crate::redis::kinds;
 pub use crate::request::completions::Completions;
 pub use crate::request::error::ErrorNumber;
+pub use crate::request::inventory::evictee;
 pub use crate::request::names::NAME_MAX;
 pub use crate::request::seat::{Seat, WaitEnd};
 pub use crate::request::{Answer, LEASE_MAX, Look, OWN_OWNERS, Op, Request};

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from types import TracebackType
 
-from redlatch import at_exit, calls
+from redlatch import at_exit, calls, inventory
 from redlatch.base_client import BaseClient
 from redlatch.groups import FasterMultiLock, MultiLock, RedLock
-from redlatch.inventory import Locks
+from redlatch.inventory import HeldLock, Locks
 from redlatch.kinds import Kinds
 from redlatch.leader import Leader
 from redlatch.locks import Lock
@@ -56,6 +56,20 @@ class Client(
         Raises UnavailableError if it gives none in time, RefusedError if it wants other credentials, ClosedError.
         """
         calls.answer(self._native.ping(), None)
+
+    def evict(self, lock: HeldLock) -> bool:
+        """Takes a lock away from the holder that `locks` has found, and from no other one.
+
+        Returns True if that holder had it still: it has lost it, is told so (`deleted`), and waiters are woken. Returns
+        False if it had it no more. Where an answer was lost on its way, True means that it has the lock no more. A later
+        hold of the same owner looks the same. Readers lose a lock together, if the first one of `holders` still reads.
+
+        Raises UnsupportedError for a lock of the kinds `multi`, `permits`, `token`, `semaphore` and `latch`, and for a
+        client of MySQL, MariaDB or ZooKeeper; UnavailableError, RefusedError, ClosedError, and ConfigError for what is
+        no `HeldLock`.
+        """
+        told = calls.answer(self._native._evict(*inventory.named(lock)), lock.name)
+        return told is not None and told[0] == 1
 
     def close(self) -> None:
         """Releases every hold of this client and disconnects. Calls that wait, and later ones, raise ClosedError.

@@ -8,7 +8,8 @@ from typing import Final, NamedTuple
 
 import redlatch
 from redlatch import calls
-from redlatch.checks import checked_text
+from redlatch.checks import checked_text, shown
+from redlatch.errors import ArgumentTypeError
 from redlatch.typings import Self
 
 #: The text that asks for the first page.
@@ -64,6 +65,13 @@ class HeldLock(NamedTuple):
     queue: tuple[Holder, ...]
     #: The latest fencing token of the lock; None: it has none.
     token: int | None
+
+
+def named(lock: HeldLock) -> tuple[str, str, list[tuple[str, str, bool]]]:
+    """What names a lock of a listing and its holders. Raises ConfigError if it is none."""
+    if not isinstance(lock, HeldLock):
+        raise ArgumentTypeError(f"the lock to evict is {shown('lock', lock)}, it must be a HeldLock that `locks` has given")
+    return lock.kind, lock.name, [(holder.client, holder.owner, holder.writes) for holder in lock.holders]
 
 
 class Listing:

@@ -348,7 +348,7 @@ fn a_lock_without_one_holder_is_not_evicted_and_the_error_says_what_frees_it() {
     };
     let before = keys();
     for (name, remedy) in
-        [("permits", "by its id"), ("multi", "values"), ("token", "token_lock"), ("semaphore", "permits")]
+        [("permits", "by its id"), ("multi", "values"), ("token", "token lock"), ("semaphore", "permits")]
     {
         let refused = operator.evict(&one(&operator, name)).blocking();
         let Err(Error::Unsupported(why)) = refused else { panic!("{name}: {refused:?}") };

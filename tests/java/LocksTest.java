@@ -4,9 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.redlatch.HeldLock;
+import io.redlatch.Hold;
 import io.redlatch.Holder;
+import io.redlatch.Holds;
 import io.redlatch.Leader;
 import io.redlatch.Locks;
+import io.redlatch.LostReason;
 import io.redlatch.Redlatch;
 import io.redlatch.Term;
 import java.net.InetAddress;
@@ -155,6 +158,45 @@ class LocksTest extends LockTest {
         assertEquals(List.of(before + "n"), List.copyOf(all(client, before + "*").keySet()));
         mapping.getLock("n").unlock();
         mapping.shutdown();
+    }
+
+    @Test
+    void a_lock_is_taken_from_the_holder_that_a_list_has_shown_and_from_no_later_one() throws Exception {
+        RedissonClient operator = server.connect();
+        lock.lock();
+        Hold first = Holds.of(lock);
+        HeldLock held = only(operator, name);
+        assertTrue(Locks.evict(operator, held));
+        assertEquals(LostReason.DELETED, first.lost().get(20, TimeUnit.SECONDS).reason());
+        assertFalse(Locks.evict(operator, held));
+        assertThrows(IllegalMonitorStateException.class, lock::unlock);
+        operator.getLock(name).lock();
+        assertFalse(Locks.evict(client, held));
+        assertTrue(operator.getLock(name).isHeldByCurrentThread());
+        operator.getLock(name).unlock();
+        operator.shutdown();
+    }
+
+    @Test
+    void an_eviction_names_what_it_cannot_end() throws Exception {
+        RPermitExpirableSemaphore permits = client.getPermitExpirableSemaphore(name);
+        permits.trySetPermits(1);
+        permits.acquire(60, TimeUnit.SECONDS);
+        HeldLock out = only(client, name);
+        Exception refused = assertThrows(UnsupportedOperationException.class, () -> Locks.evict(client, out));
+        assertTrue(refused.getMessage().contains("`" + name + "` has permits that are out; release each"), refused.getMessage());
+        permits.delete();
+        lock.lock();
+        HeldLock held = only(client, name);
+        RedissonClient sql = Redlatch.connect(TestMariadb.shared().url());
+        assertThrows(UnsupportedOperationException.class, () -> Locks.evict(sql, held));
+        assertThrows(NullPointerException.class, () -> Locks.evict(client, null));
+        assertTrue(lock.isHeldByCurrentThread());
+        lock.unlock();
+        sql.shutdown();
+        RedissonClient closed = server.connect();
+        closed.shutdown();
+        assertThrows(RedissonShutdownException.class, () -> Locks.evict(closed, held));
     }
 
     @Test

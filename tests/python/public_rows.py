@@ -12,6 +12,11 @@ import redlatch.testing
 from bad_values import COUNTS, IDS, NUMBERS, PATHS, SECONDS
 from kinds import LOCKS
 
+#: A lock that a list has shown, and whose holder has it no more.
+LISTED = redlatch.HeldLock(
+    "free", "plain", True, (redlatch.Holder("", "1", 1, False, None, None, None, False),), 1, 30.0, None, (), None
+)
+
 
 class World:
     """A client, and one object of every kind that a client gives. Every name begins with `name`."""
@@ -168,6 +173,11 @@ ROWS: dict[str, Row] = {
         bad={"value": [5, b"text", "lone \udc80 surrogate", "a\0b", "x" * 65_537]},
     ),
     "Client.locks": Row(lambda w: lambda **given: next(w.client.locks(**given)), {"pattern": "*"}),
+    "Client.evict": Row(
+        lambda w: lambda **given: w.client.evict(**given),
+        {"lock": LISTED},
+        bad={"lock": [None, 5, "name", b"name", object(), LISTED._replace(kind="unknown"), LISTED._replace(holders=())]},
+    ),
     "Client.ping": _of("ping", _client),
     "Client.close": _of("close", _client, needs_server=False),
     "Client.set_credentials": Row(lambda w: w.client.set_credentials, {"password": ""}, needs_server=False),

@@ -121,6 +121,58 @@ def test_other_servers_have_no_list(mariadb: Mariadb, tree: Tree, name: str) -> 
             next(client.locks(name))
 
 
+def test_a_lock_is_taken_from_the_holder_that_a_list_has_shown_and_from_no_later_one(
+    client: Client, stranger: Client, name: str
+) -> None:
+    for kind, lock in (
+        ("plain", client.get_lock(name)),
+        ("fenced", client.get_fenced_lock(f"{name}:fenced")),
+        ("read", client.get_read_write_lock(f"{name}:read_write").read_lock),
+        ("write", client.get_read_write_lock(f"{name}:read_write").write_lock),
+    ):
+        first = lock.lock()
+        held = only(stranger, lock.name)
+        assert held.kind == kind
+        assert stranger.evict(held) is True
+        until_true(lambda hold=first: hold.lost_reason == "deleted", "the news of the loss")
+        assert stranger.evict(held) is False
+        with pytest.raises(redlatch.LockLostError):
+            first.release()
+    with stranger.get_fenced_lock(f"{name}:fenced"):
+        first_holder = only(client, f"{name}:fenced")
+    with client.get_fenced_lock(f"{name}:fenced") as hold:
+        assert stranger.evict(first_holder) is False
+        hold.ensure()
+
+
+def test_an_eviction_names_what_it_cannot_end(client: Client, mariadb: Mariadb, name: str) -> None:
+    permits = client.get_permit_expirable_semaphore(name, permits=1)
+    with permits.acquire(lease=60):
+        with pytest.raises(redlatch.UnsupportedError, match=f"`{name}` has permits that are out; release each"):
+            client.evict(only(client, name))
+    permits.delete()
+    with client.lock(name) as hold:
+        held = only(client, name)
+        with redlatch.connect(mariadb.url) as other, pytest.raises(redlatch.UnsupportedError, match=f"`{name}`"):
+            other.evict(held)
+        with pytest.raises(redlatch.UnsupportedError, match="has no holder"):
+            client.evict(held._replace(holders=()))
+        with pytest.raises(redlatch.ConfigError, match="must be a HeldLock"):
+            client.evict(name)  # type: ignore[arg-type]
+        hold.ensure()
+
+
+async def test_a_task_takes_a_lock_away_too(aio_client: AsyncClient, client: Client, name: str) -> None:
+    hold = client.lock(name).lock()
+    (held,) = [lock async for lock in aio_client.locks(name)]
+    assert await aio_client.evict(held) is True
+    assert await aio_client.evict(held) is False
+    with pytest.raises(redlatch.LockLostError):
+        hold.release()
+    with pytest.raises(redlatch.ConfigError, match="must be a HeldLock"):
+        await aio_client.evict(name)  # type: ignore[arg-type]
+
+
 async def test_tasks_list_the_same_locks(aio_client: AsyncClient, client: Client, name: str) -> None:
     names = [f"{name}:{at}" for at in range(5)]
     holds = [client.lock(each).lock() for each in names]

@@ -8,7 +8,7 @@ use crate::api::operation::{Object, Operation, changed};
 use crate::base::blocking;
 use crate::client::Client;
 use crate::request::error::{Error, Result};
-use crate::request::inventory::{HeldLock, Page};
+use crate::request::inventory::{HeldLock, Page, evictee};
 use crate::request::{Answer, Op, Request};
 
 impl Client {
@@ -31,9 +31,10 @@ impl Client {
         }
     }
 
-    /// Takes a lock away from the holder that a listing has found, and from no other one. A later hold of the same owner looks the same. `true`: the holder had it still, and
-    /// has lost it; where an answer was lost on its way, that it has the lock no more. Readers lose it together, if the first one of [`HeldLock::holders`] still reads. The client of the holder is told
-    /// (`deleted`), and waiters are woken.
+    /// Takes a lock away from the holder that a listing has found, and from no other one. A later hold of the same owner looks
+    /// the same. `true`: the holder had it still, and has lost it; where an answer was lost on its way, that it has the lock
+    /// no more. Readers lose it together, if the first one of [`HeldLock::holders`] still reads. The client of the holder is
+    /// told (`deleted`), and waiters are woken.
     ///
     /// ```no_run
     /// # async fn example(client: redlatch::Client) -> redlatch::Result<()> {
@@ -54,9 +55,10 @@ impl Client {
     pub fn evict(&self, lock: &HeldLock) -> Operation<bool> {
         let object = Object { client: self.clone(), kind: lock.kind, name: lock.name.as_str().into() };
         let operation = Operation::new(&object, Op::ForceRelease, &[], changed);
-        match lock.evictable() {
+        let holders = lock.holders.iter().map(|holder| (holder.client.as_str(), holder.owner.as_str(), holder.writes));
+        match evictee(lock.kind, &lock.name, holders) {
             Ok(holder) => operation.with(|request| request.texts.push(holder.into_bytes())),
-            Err(why) => operation.refused(Error::Unsupported(why)),
+            Err(error) => operation.refused(error),
         }
     }
 }

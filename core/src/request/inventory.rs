@@ -4,6 +4,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use crate::request::Answer;
+use crate::request::error::{Error, Result};
 
 /// A lock that is held, as the server knows it. Redis keeps no time of acquisition, so its age is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,25 +106,6 @@ impl HeldLock {
         }
     }
 
-    /// The field of the holder that a forced release evicts. `Err` says how such a lock is freed instead.
-    pub(crate) fn evictable(&self) -> std::result::Result<String, String> {
-        let name = &self.name;
-        let remedy = match self.kind {
-            "multi" => "has several values; call `force_release` of a lock of those values",
-            "permits" => "has permits that are out; give each back by its id, `permit_semaphore(name).release(id)`",
-            "token" => {
-                "may be a token lock or another program's text; if it is one, call `token_lock(name).force_release()`"
-            }
-            "semaphore" | "latch" => "is a number without a holder; add permits, or delete it",
-            _ => {
-                let holder = self.holders.iter().find(|holder| holder.writes).or(self.holders.first());
-                let Holder { client, owner, writes, .. } = holder.ok_or_else(|| format!("`{name}` has no holder"))?;
-                return Ok(format!("{client}:{owner}{}", if *writes { ":write" } else { "" }));
-            }
-        };
-        Err(format!("`{name}` {remedy}"))
-    }
-
     fn put(&self, texts: &mut Vec<Vec<u8>>) {
         let fields = [
             self.name.clone(),
@@ -155,6 +137,31 @@ impl HeldLock {
         let queue = (0..queued).map(|_| Holder::take(texts)).collect::<Option<_>>()?;
         Some(HeldLock { name, kind, is_certain, holders, holder_count, remaining, waiting, queue, token })
     }
+}
+
+/// The field of the holder that alone is to lose a lock of a listing, of that kind and with these holders: of each its client, its
+/// owner and whether it writes. The error says how a lock is freed that has no such holder.
+pub fn evictee<'a>(
+    kind: &str,
+    name: &str,
+    holders: impl IntoIterator<Item = (&'a str, &'a str, bool)>,
+) -> Result<String> {
+    let remedy = match kind {
+        "multi" => "has several values; force the release of a lock of those values",
+        "permits" => "has permits that are out; release each of them by its id",
+        "token" => "may be a token lock or another program's text; if it is one, force the release of the token lock",
+        "semaphore" | "latch" => "is a number without a holder; add permits, or delete it",
+        _ => {
+            let holders: Vec<_> = holders.into_iter().collect();
+            match holders.iter().find(|(.., writes)| *writes).or(holders.first()) {
+                Some((client, owner, writes)) => {
+                    return Ok(format!("{client}:{owner}{}", if *writes { ":write" } else { "" }));
+                }
+                None => "has no holder; list it again",
+            }
+        }
+    };
+    Err(Error::Unsupported(format!("`{name}` {remedy}")))
 }
 
 impl Holder {

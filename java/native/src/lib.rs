@@ -22,7 +22,7 @@ use jni::errors::{Result, ThrowRuntimeExAndDefault};
 use jni::objects::{JByteArray, JClass, JLongArray, JObjectArray, JString};
 use jni::sys::{jboolean, jint, jlong};
 use jni::{Env, EnvUnowned, jni_str};
-use redlatch::ffi::{Answer, Border, Completions, Look, Op, Request, Rule, Seat, WaitEnd};
+use redlatch::ffi::{self, Answer, Border, Completions, Look, Op, Request, Rule, Seat, WaitEnd};
 
 /// How long a thread waits inside: the owners of a client that hand a lock on get it within microseconds, and each wake
 /// of another thread in between would cost as much again. Then the thread waits in Java, where an interrupt reaches it.
@@ -188,14 +188,40 @@ pub extern "system" fn Java_io_redlatch_internal_Native_require<'a>(
     env.with_env(|env| -> Result<()> {
         let kind = kind.try_to_string(env)?;
         if let Some(Err(error)) = clients::get(client).ok().map(|client| client.supports(&kind)) {
-            env.throw_new(
-                jni_str!("java/lang/UnsupportedOperationException"),
-                jni::strings::JNIString::new(error.to_string()),
-            )?;
+            throw_unsupported(env, &error)?;
         }
         Ok(())
     })
     .resolve::<ThrowRuntimeExAndDefault>()
+}
+
+/// The holder that alone is to lose a lock of a listing. `holders`: of each its client, its owner, and 1 if it writes. Throws if
+/// a lock of that kind has no such holder.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_redlatch_internal_Native_evictee<'a>(
+    mut env: EnvUnowned<'a>,
+    _: JClass<'a>,
+    kind: JString<'a>,
+    name: JString<'a>,
+    holders: JObjectArray<'a, JString<'a>>,
+) -> JString<'a> {
+    env.with_env(|env| -> Result<JString<'a>> {
+        let (kind, name) = (kind.try_to_string(env)?, name.try_to_string(env)?);
+        let holders = request::texts(env, &holders)?;
+        let listed = holders.chunks_exact(3).map(|words| (words[0].as_str(), words[1].as_str(), words[2] == "1"));
+        match ffi::evictee(&kind, &name, listed) {
+            Ok(holder) => env.new_string(holder),
+            Err(error) => {
+                throw_unsupported(env, &error)?;
+                Ok(JString::null())
+            }
+        }
+    })
+    .resolve::<ThrowRuntimeExAndDefault>()
+}
+
+fn throw_unsupported(env: &mut Env, error: &redlatch::Error) -> Result<()> {
+    env.throw_new(jni_str!("java/lang/UnsupportedOperationException"), jni::strings::JNIString::new(error.to_string()))
 }
 
 /// Tries one bounded round trip on this thread, an acquire for `inside` ms at most unless that is 0, and waits for a

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use redlatch::ffi::{Answer, Border, Member, Op, Request, Rule, kinds};
+use redlatch::ffi::{self, Answer, Border, Member, Op, Request, Rule, kinds};
 use redlatch::{Config, Holds};
 
 use crate::mailbox::Mailbox;
@@ -15,6 +15,9 @@ use crate::object::Object;
 use crate::outcome::{self, Outcome};
 use crate::park;
 use crate::pending::{Ended, Meaning, Pending};
+
+/// The holders of a lock of a listing: of each its client, its owner and whether it writes.
+type Listed = Vec<(String, String, bool)>;
 
 #[pyclass(frozen, module = "redlatch._redlatch")]
 pub struct Client {
@@ -157,10 +160,39 @@ impl Client {
         Mailbox::submit(mailbox, &Arc::new(named), Ok(request), Meaning::Texts)
     }
 
+    /// Takes a lock away from the holder that a listing has found. `holders`: of each its client, its owner and whether it writes.
+    fn _evict(&self, py: Python<'_>, kind: &str, name: &str, holders: Listed) -> PyResult<Outcome> {
+        match eviction(kind, name, &holders) {
+            Ok(request) => park::run(py, &self.core, request).map(outcome::from_result),
+            Err(error) => Ok(outcome::from_error(&error)),
+        }
+    }
+
+    /// The same. A task of the mailbox's loop awaits it.
+    fn _submit_evict(
+        &self,
+        mailbox: &Bound<'_, Mailbox>,
+        kind: String,
+        name: String,
+        holders: Listed,
+    ) -> PyResult<Py<Pending>> {
+        let request = eviction(&kind, &name, &holders);
+        let named =
+            Named { client: self.core.clone(), kind: "plain", name: name.into(), numbers: Vec::new(), value: None };
+        Mailbox::submit(mailbox, &Arc::new(named), request, Meaning::Outcome)
+    }
+
     /// Asks the server for a sign of life.
     fn ping(&self, py: Python<'_>) -> PyResult<Outcome> {
         park::run(py, &self.core, Request::new(Op::Ping, "plain", "", 0)).map(outcome::from_result)
     }
+}
+
+fn eviction(kind: &str, name: &str, holders: &Listed) -> redlatch::Result<Request> {
+    let holders = holders.iter().map(|(client, owner, writes)| (client.as_str(), owner.as_str(), *writes));
+    let holder = ffi::evictee(kind, name, holders)?;
+    let request = Request::new(Op::ForceRelease, kinds::name_of(kind)?, name, 0);
+    Ok(Request { texts: vec![holder.into_bytes()], ..request })
 }
 
 fn page_question(pattern: &str, next: Vec<u8>) -> Request {

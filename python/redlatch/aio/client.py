@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from types import TracebackType
 
-from redlatch import _redlatch, at_exit, calls
+from redlatch import _redlatch, at_exit, calls, inventory
 from redlatch.aio.groups import FasterMultiLock, MultiLock, RedLock
 from redlatch.aio.inventory import Locks
 from redlatch.aio.kinds import Kinds
 from redlatch.aio.leader import Leader
 from redlatch.aio.locks import Lock
-from redlatch.aio.loops import run
+from redlatch.aio.loops import here, run
 from redlatch.aio.permit_semaphore import PermitExpirableSemaphore
 from redlatch.aio.permits import CountDownLatch, Semaphore
 from redlatch.aio.read_write import ReadWriteLock
 from redlatch.base_client import BaseClient
+from redlatch.inventory import HeldLock
 from redlatch.typings import Self
 
 
@@ -57,6 +58,20 @@ class AsyncClient(
         Raises UnavailableError if it gives none in time, RefusedError if it wants other credentials, ClosedError.
         """
         calls.answer(await run(self._native, calls.PING), None)
+
+    async def evict(self, lock: HeldLock) -> bool:
+        """Takes a lock away from the holder that `locks` has found, and from no other one.
+
+        Returns True if that holder had it still: it has lost it, is told so (`deleted`), and waiters are woken. Returns
+        False if it had it no more. Where an answer was lost on its way, True means that it has the lock no more. A later
+        hold of the same owner looks the same. Readers lose a lock together, if the first one of `holders` still reads.
+
+        Raises UnsupportedError for a lock of the kinds `multi`, `permits`, `token`, `semaphore` and `latch`, and for a
+        client of MySQL, MariaDB or ZooKeeper; UnavailableError, RefusedError, ClosedError, and ConfigError for what is
+        no `HeldLock`.
+        """
+        told = calls.answer(await self._native._submit_evict(here(), *inventory.named(lock)), lock.name)
+        return told is not None and told[0] == 1
 
     async def close(self) -> None:
         """Releases every hold of this client and disconnects. Calls that wait, and later ones, raise ClosedError.

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.stream.Stream;
 
 /** A lock that is held, as the server knows it; see {@link Locks}. Redis keeps no time of acquisition, so its age is unknown. */
 public final class HeldLock {
@@ -57,6 +58,13 @@ public final class HeldLock {
     /** A time in ms that may be unknown. */
     static Optional<Duration> time(String word) {
         return word.isEmpty() ? Optional.empty() : Optional.of(Duration.ofMillis(Long.parseLong(word)));
+    }
+
+    /** Of each holder its client, its owner, and 1 if it writes. */
+    String[] holderWords() {
+        return holders.stream()
+                .flatMap(holder -> Stream.of(holder.client(), holder.owner(), holder.writes() ? "1" : "0"))
+                .toArray(String[]::new);
     }
 
     static String shown(Optional<?> value) {

@@ -44,6 +44,23 @@ public final class Locks implements Iterable<HeldLock> {
         return new Locks(OwnKinds.of(client, Locks.class).locks(pattern));
     }
 
+    /**
+     * Takes a lock away from the holder that a list has shown, and from no other one. A later hold of the same owner looks the same. Readers lose a
+     * lock together, if the first one of {@link HeldLock#holders()} still reads.
+     *
+     * @param client may be another client than that of the list
+     * @return true: the holder had the lock still, and has lost it; its client is told ({@link LostReason#DELETED}), and waiters are woken. False: it
+     *         had it no more. Where an answer was lost on its way, true means that it has the lock no more
+     * @throws UnsupportedOperationException for a lock of the kinds {@code multi}, {@code permits}, {@code token}, {@code semaphore} and
+     *         {@code latch}, and for a client of MySQL, MariaDB or ZooKeeper
+     * @throws IllegalArgumentException if {@code client} was not made by this library
+     * @throws ClassPathConflictException if that is because Redisson itself is on the class path as well
+     */
+    public static boolean evict(RedissonClient client, HeldLock lock) {
+        Objects.requireNonNull(lock, "the lock to evict is null; give one that `Locks.of` has listed");
+        return OwnKinds.of(client, Locks.class).evict(lock.kind(), lock.name(), lock.holderWords());
+    }
+
     /** Begins to list. One thread uses the iterator. */
     @Override
     public Iterator<HeldLock> iterator() {

@@ -211,6 +211,11 @@ public final class Redisson implements RedissonClient, ExtendedOptions, OwnKinds
     }
 
     @Override
+    public boolean evict(String kind, String name, String[] holders) {
+        return RedissonLocks.evict(core, places.of(name), kind, holders);
+    }
+
+    @Override
     public void stats(long[] numbers) {
         if (!core.stats(numbers)) {
             throw Failures.shutDown();

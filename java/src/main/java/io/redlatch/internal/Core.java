@@ -173,6 +173,15 @@ public final class Core {
     }
 
     /**
+     * The holder that alone is to lose a lock of a listing, see {@link Native#evictee}. Asks nothing of the server.
+     *
+     * @throws UnsupportedOperationException if a lock of that kind has no such holder; the text says how it is freed
+     */
+    public static String evictee(String kind, String name, String[] holders) {
+        return Native.evictee(kind, name, holders);
+    }
+
+    /**
      * Asks nothing of the server.
      *
      * @param kind the core's name of the kind

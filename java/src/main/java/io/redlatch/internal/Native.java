@@ -38,6 +38,12 @@ final class Native {
     static native void require(long client, String kind);
 
     /**
+     * The holder that alone is to lose a lock of a listing, of that kind; {@code holders} are client, owner, 1 if it writes, client, … Refuses a kind
+     * of lock that has no such holder, by an {@link UnsupportedOperationException}.
+     */
+    static native String evictee(String kind, String name, String[] holders);
+
+    /**
      * Tries one bounded round trip on this thread, an acquire for {@code inside} at most unless that is 0, and waits a moment for what is not
      * finished by then. True: the first row is filled in. False: it comes out of {@code drain}.
      */

@@ -20,6 +20,14 @@ public interface OwnKinds {
     LocksSource locks(String pattern);
 
     /**
+     * Takes a lock away from the holder that a listing has found. False: that one has it no more.
+     *
+     * @param holders of each its client, its owner, and 1 if it writes
+     * @throws UnsupportedOperationException if a lock of that kind has no such holder, or the client's server is no Redis
+     */
+    boolean evict(String kind, String name, String[] holders);
+
+    /**
      * Fills in the figures of the client, in the order of the fields of {@link io.redlatch.Stats}.
      *
      * @throws org.redisson.RedissonShutdownException if the client was shut down
