@@ -133,7 +133,7 @@ agents: build
 
 test-rust: agents
 	$(call heading,tests: Rust and across languages)
-	timeout 1800 cargo test --locked --workspace --profile ci
+	timeout 2700 cargo test --locked --workspace --profile ci
 	$(call heading,tests: across languages on a cluster)
 	REDLATCH_TEST_MODE=cluster timeout 600 cargo test --locked --workspace --profile ci --test cross
 
