@@ -70,7 +70,9 @@ class HeldLock(NamedTuple):
 def named(lock: HeldLock) -> tuple[str, str, list[tuple[str, str, bool]]]:
     """What names a lock of a listing and its holders. Raises ConfigError if it is none."""
     if not isinstance(lock, HeldLock):
-        raise ArgumentTypeError(f"the lock to evict is {shown('lock', lock)}, it must be a HeldLock that `locks` has given")
+        raise ArgumentTypeError(
+            f"the lock to evict is {shown('lock', lock)}, it must be a HeldLock that `locks` has given"
+        )
     return lock.kind, lock.name, [(holder.client, holder.owner, holder.writes) for holder in lock.holders]
 
 

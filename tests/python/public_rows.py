@@ -176,7 +176,7 @@ ROWS: dict[str, Row] = {
     "Client.evict": Row(
         lambda w: lambda **given: w.client.evict(**given),
         {"lock": LISTED},
-        bad={"lock": [None, 5, "name", b"name", object(), LISTED._replace(kind="unknown"), LISTED._replace(holders=())]},
+        bad={"lock": [None, 5, "name", object(), LISTED._replace(kind="unknown"), LISTED._replace(holders=())]},
     ),
     "Client.ping": _of("ping", _client),
     "Client.close": _of("close", _client, needs_server=False),

@@ -26,6 +26,11 @@ def only(client: Client, name: str) -> HeldLock:
     return lock
 
 
+def soon_lost(hold: redlatch.Hold) -> str | None:
+    until_true(lambda: hold.lost, "the news of the loss")
+    return hold.lost_reason
+
+
 def test_a_lock_is_listed_with_its_holder_and_its_process(client: Client, stranger: Client, name: str) -> None:
     assert list(stranger.locks(name)) == []
     with client.get_lock(name, owner=7) as hold, client.get_lock(name, owner=7):
@@ -134,7 +139,7 @@ def test_a_lock_is_taken_from_the_holder_that_a_list_has_shown_and_from_no_later
         held = only(stranger, lock.name)
         assert held.kind == kind
         assert stranger.evict(held) is True
-        until_true(lambda hold=first: hold.lost_reason == "deleted", "the news of the loss")
+        assert soon_lost(first) == "deleted"
         assert stranger.evict(held) is False
         with pytest.raises(redlatch.LockLostError):
             first.release()
@@ -147,9 +152,11 @@ def test_a_lock_is_taken_from_the_holder_that_a_list_has_shown_and_from_no_later
 
 def test_an_eviction_names_what_it_cannot_end(client: Client, mariadb: Mariadb, name: str) -> None:
     permits = client.get_permit_expirable_semaphore(name, permits=1)
-    with permits.acquire(lease=60):
-        with pytest.raises(redlatch.UnsupportedError, match=f"`{name}` has permits that are out; release each"):
-            client.evict(only(client, name))
+    with (
+        permits.acquire(lease=60),
+        pytest.raises(redlatch.UnsupportedError, match=f"`{name}` has permits that are out; release each"),
+    ):
+        client.evict(only(client, name))
     permits.delete()
     with client.lock(name) as hold:
         held = only(client, name)

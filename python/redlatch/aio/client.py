@@ -63,8 +63,9 @@ class AsyncClient(
         """Takes a lock away from the holder that `locks` has found, and from no other one.
 
         Returns True if that holder had it still: it has lost it, is told so (`deleted`), and waiters are woken. Returns
-        False if it had it no more. Where an answer was lost on its way, True means that it has the lock no more. A later
-        hold of the same owner looks the same. Readers lose a lock together, if the first one of `holders` still reads.
+        False if it had it no more. Where an answer was lost on its way, True means that it has the lock no more. A
+        later hold of the same owner looks the same. Readers lose a lock together, if the first one of `holders` still
+        reads.
 
         Raises UnsupportedError for a lock of the kinds `multi`, `permits`, `token`, `semaphore` and `latch`, and for a
         client of MySQL, MariaDB or ZooKeeper; UnavailableError, RefusedError, ClosedError, and ConfigError for what is
