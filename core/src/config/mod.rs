@@ -1,6 +1,5 @@
 //! The configuration, the same for every language: a URL, options by name, and the environment.
 
-use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fmt::{Debug, Formatter};
 use std::str::FromStr;
@@ -160,14 +159,7 @@ impl Config {
         // A password may have a plain `?`: then the seeming option is the rest of the password.
         let is_clear = !url.query().unwrap_or_default().contains('@');
         let unclear = || bad("has an option that cannot be used, or a password with a `?` in it, which is %3F there");
-        let mut given = HashSet::new();
         for (option, value) in options {
-            // The program may have added its own option to a URL of the environment.
-            let is_new = given.insert(if option == "db" { "database".into() } else { option.clone() });
-            if !is_new {
-                let twice = || Error::config(format!("the URL has the option {option} twice; give it once"));
-                return Err(if is_clear { twice() } else { unclear() });
-            }
             config.set(&option, &value).map_err(|error| if is_clear { error } else { unclear() })?;
         }
         // The program may set the password of the URL's user later, as an option.

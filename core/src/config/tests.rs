@@ -35,18 +35,6 @@ const SAME: [(&str, &str, Method); 17] = [
 ];
 
 #[test]
-fn an_option_that_is_given_twice_is_refused() {
-    for (query, option) in
-        [("turn=0&turn=1", "turn"), ("db=1&database=1", "database"), ("prefix=a&turn=0&prefix=a", "prefix")]
-    {
-        let refused = Config::from_url(&format!("redis://h?{query}"));
-        let Err(Error::Config(why)) = refused else { panic!("{query}: {refused:?}") };
-        assert_eq!(why, format!("the URL has the option {option} twice; give it once"));
-    }
-    assert!(Config::from_url("redis://h/2?database=2").is_err(), "the path is the database");
-}
-
-#[test]
 fn an_option_is_the_same_by_its_method_and_by_its_name() {
     for (option, value, method) in SAME {
         let mut named = plain();
