@@ -117,10 +117,7 @@ impl Target {
                 // No caller repeats a give-back.
                 let is_refused = op == Op::GiveBack && matches!(error, Error::Refused { .. });
                 match goes_on.filter(|_| error.is_for_now() || is_refused) {
-                    Some(end) => {
-                        self.count_released();
-                        self.go_on(entry, call, copies, end);
-                    }
+                    Some(end) => self.go_on(entry, call, copies, end),
                     None => self.forget_unanswered(&call, copies),
                 }
                 Err(error.during(self.wait.filter(|wait| retry.end.is_some() && *wait < self.retry_for)))
@@ -130,6 +127,7 @@ impl Target {
 
     /// Carries out in the background a call that gives permits back, see [`Target::persist`].
     fn go_on(&self, entry: Option<Entry>, call: Call, copies: Vec<Sent>, end: Option<Instant>) {
+        self.count_released();
         drop(self.redis.io.spawn_present(self.clone().persist(entry, call, copies, end)));
     }
 

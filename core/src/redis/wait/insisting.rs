@@ -27,7 +27,7 @@ struct Refused {
     end: Instant,
 }
 
-/// The refused give-backs, by name. Each name has one task, and a round of it ends at the first refusal: very many give-backs make
+/// The refused give-backs, by name. Each name has one task, and a round of it ends at the first that does not work: very many give-backs make
 /// few calls.
 #[derive(Default)]
 pub struct Insisting(Mutex<HashMap<Arc<str>, Vec<Refused>>>);
@@ -69,6 +69,15 @@ impl Insisting {
         }
     }
 
+    /// Puts a give-back behind the others of its name: the server may refuse it alone.
+    fn put_last(&self, grip: &Claim) {
+        if let Some(left) = self.inside().get_mut(&grip.name)
+            && let Some(at) = left.iter().position(|refused| refused.grip == *grip)
+        {
+            left[at..].rotate_left(1);
+        }
+    }
+
     /// The grips that are to be given back.
     pub fn grips(&self) -> Vec<Claim> {
         self.inside().values().flatten().map(|refused| refused.grip.clone()).collect()
@@ -100,7 +109,9 @@ impl Target {
                     return;
                 }
                 for refused in left {
-                    if redis.is_refused_again(refused).await {
+                    let grip = refused.grip.clone();
+                    if redis.is_still_left(refused).await {
+                        redis.insisting.put_last(&grip);
                         break;
                     }
                 }
@@ -110,7 +121,8 @@ impl Target {
 }
 
 impl Redis {
-    async fn is_refused_again(self: &Arc<Self>, refused: Refused) -> bool {
+    /// Tries a give-back once more. False: it has worked, or has to wait for another call or hold.
+    async fn is_still_left(self: &Arc<Self>, refused: Refused) -> bool {
         let Refused { grip, lease, response, retry_for, end } = refused;
         let Some(entry) = self.gates.try_enter(&grip) else { return false };
         let now = Instant::now();
@@ -119,12 +131,12 @@ impl Redis {
         }
         let row = kinds::find(grip.kind).expect("it was acquired");
         let target = Target { response, retry_for, ..Target::of(self, row, grip.clone(), lease) };
-        let is_refused = target.reduce_to(0, Vec::new(), &grip, end.saturating_duration_since(now)).await.is_refused;
-        if !is_refused {
+        let is_done = target.reduce_to(0, Vec::new(), &grip, end.saturating_duration_since(now)).await.is_done;
+        if is_done {
             self.insisting.remove(&grip);
         }
         drop(entry);
-        is_refused
+        !is_done
     }
 }
 
@@ -144,7 +156,8 @@ mod tests {
         let insisting = Insisting::default();
         assert!(insisting.add(refused(1, soon)));
         assert!(!insisting.add(refused(1, soon)) && !insisting.add(refused(2, soon)));
-        assert_eq!(insisting.grips().len(), 2);
+        insisting.put_last(&Claim::new("plain", "n".into(), 1));
+        assert_eq!(insisting.grips().iter().map(|grip| grip.owner).collect::<Vec<_>>(), [2, 1]);
         insisting.remove(&Claim::new("plain", "n".into(), 1));
         assert_eq!(insisting.of(&"n".into(), now).len(), 1);
         assert!(insisting.of(&"n".into(), soon).is_empty(), "the server keeps nothing any more");

@@ -271,8 +271,9 @@ impl Target {
                 target = reduced.left.map_or(target.clone(), |left| target.patient_until(Instant::now() + left));
                 reduced = target.reduce_to(0, Vec::new(), &entry.claim, target.patience()).await;
             }
-            if reduced.is_refused {
-                target.insist(entry.claim.clone(), begun + target.patience());
+            if !reduced.is_done {
+                // The entry may be that of a call by another kind.
+                target.insist(target.claim.of(entry.claim.owner), begun + target.patience());
             }
             drop(entry);
         })
@@ -282,14 +283,13 @@ impl Target {
     /// may take the lock anew, under another grip. It ends when the server has not answered for so long.
     pub async fn reduce_to(&self, leave: u32, copies: Vec<Sent>, grip: &Claim, patience: Duration) -> Reduced {
         let Ok(call) = self.call(Op::Release, &Inputs { leave, lease_ms: 0, ..self.inputs() }) else {
-            return Reduced { left: None, is_refused: false };
+            return Reduced { left: None, is_done: true };
         };
         let settled = self.follow(&call, copies, patience).await;
-        let is_refused = matches!(&settled, Err(Unsettled { error: Error::Refused { .. }, .. }));
         self.changed();
         if leave == 0 {
             self.wake_sharers();
-            return Reduced { left: None, is_refused };
+            return Reduced { left: None, is_done: settled.is_ok() };
         }
         // A call that is undone by this one may have changed the end of the key.
         let left = settled.ok().and_then(|Settled { reply, sent, .. }| Some((reply.left()?, sent)));
@@ -298,7 +298,7 @@ impl Target {
             None => holds.outlasts_under(grip, Instant::now() + self.lease),
         });
         // The release of what it leaves frees the key.
-        Reduced { left: left.map(|(left, _)| left), is_refused: false }
+        Reduced { left: left.map(|(left, _)| left), is_done: true }
     }
 }
 
@@ -306,5 +306,6 @@ impl Target {
 pub struct Reduced {
     /// The time for which the server keeps the rest, if it tells.
     left: Option<Duration>,
-    pub is_refused: bool,
+    /// The server has carried it out, or another call will.
+    pub is_done: bool,
 }
