@@ -220,8 +220,8 @@ impl Client {
         Ok(())
     }
 
-    /// Gives the figures that the client has counted since its start in this process, see [`Stats`]. Sends nothing; a client that is closed
-    /// still tells.
+    /// Gives the figures that the client has counted since its start in this process, see [`Stats`]. Sends nothing; a client
+    /// that is closed still tells.
     ///
     /// ```
     /// # fn example() -> redlatch::Result<()> {

@@ -3,8 +3,8 @@
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use redlatch::Client;
 use redlatch::ffi::{Answer, Border, Look, Op, Request};
+use redlatch::{BlockingGuard, Client};
 use redlatch_tests::{Direction, Proxy, Server, View};
 
 use super::row::Row;
@@ -34,7 +34,7 @@ fn a_hold_outlasts_the_refusal_of_a_question_about_its_field() {
     let proxy = Proxy::start(&row.server);
     let (client, heir) = without_answer(&row, &proxy, 30);
     let mut view = row.view();
-    view.command::<()>(&["ACL", "SETUSER", "default", "-pexpire"]);
+    allow(&mut view, &["-pexpire"]);
     proxy.disarm();
     let end = Instant::now() + secs(4);
     while Instant::now() < end {
@@ -42,7 +42,7 @@ fn a_hold_outlasts_the_refusal_of_a_question_about_its_field() {
         assert!(is_there || !is_held(&client, heir), "the client has freed it: {:?}", client.look(heir));
     }
     assert!(is_held(&client, heir), "{:?}", client.look(heir));
-    view.command::<()>(&["ACL", "SETUSER", "default", "+pexpire"]);
+    allow(&mut view, &["+pexpire"]);
     eventually(|| row.try_give(&client, 2).is_ok() && !view.exists("n"));
 }
 
@@ -71,7 +71,12 @@ fn a_question_about_a_field_that_is_refused_for_a_moment_lets_no_other_client_in
 /// Has the server refuse these commands, and forget earlier refusals.
 fn refuse(view: &mut View, commands: &[&str]) {
     view.command::<()>(&["ACL", "LOG", "RESET"]);
-    view.command::<()>(&[&["ACL", "SETUSER", "default"], commands].concat());
+    allow(view, commands);
+}
+
+/// Gives the user these rights, or takes them away.
+fn allow(view: &mut View, rights: &[&str]) {
+    view.command::<()>(&[&["ACL", "SETUSER", "default"], rights].concat());
 }
 
 /// Returns once the server has refused a call so many times.
@@ -110,7 +115,7 @@ fn a_release_whose_first_copy_got_lost_and_whose_second_one_is_refused_for_a_mom
     row.try_give(&client, 1).expect_err("the server refuses it");
     assert!(proxy.struck() > 0, "set up badly");
     is_refused(&mut view, 2);
-    view.command::<()>(&["ACL", "SETUSER", "default", "+hdel"]);
+    allow(&mut view, &["+hdel"]);
     eventually(|| !view.exists("n"));
 }
 
@@ -126,7 +131,7 @@ fn an_acquire_without_an_answer_is_given_back_although_the_server_refuses_for_a_
     refuse(&mut view, &["-hset", "-hdel"]);
     answer.recv_timeout(secs(20)).expect("it is answered").expect_err("the server refuses it");
     is_refused(&mut view, 2);
-    view.command::<()>(&["ACL", "SETUSER", "default", "+hset", "+hdel"]);
+    allow(&mut view, &["+hset", "+hdel"]);
     eventually(|| !view.exists("n"));
 }
 
@@ -149,7 +154,7 @@ fn a_lock_that_outlasts_its_hold_is_given_back_although_the_server_refuses_for_a
     refuse(&mut view, &["-hdel"]);
     row.try_give(&client, 1).expect_err("it is lost");
     is_refused(&mut view, 1);
-    view.command::<()>(&["ACL", "SETUSER", "default", "+hdel"]);
+    allow(&mut view, &["+hdel"]);
     eventually(|| !view.exists("n"));
 }
 
@@ -174,14 +179,14 @@ fn what_is_dropped_while_the_server_refuses_for_a_moment_comes_back() {
     refuse(&mut view, &["-incrby"]);
     drop(permit);
     is_refused(&mut view, 1);
-    view.command::<()>(&["ACL", "SETUSER", "default", "+incrby"]);
+    allow(&mut view, &["+incrby"]);
     eventually(|| semaphore.available().blocking().expect("answered") == 1);
 
     let guard = client.lock("n").lease(LONG).blocking().acquire().expect("free");
     refuse(&mut view, &["-hdel"]);
     drop(guard);
     is_refused(&mut view, 1);
-    view.command::<()>(&["ACL", "SETUSER", "default", "+hdel"]);
+    allow(&mut view, &["+hdel"]);
     eventually(|| !view.exists("n"));
 }
 
@@ -195,11 +200,11 @@ fn a_shorter_lease_that_is_refused_half_way_leaves_no_reader_beside_a_writer() {
     row.take(&row.b, 9);
     let mut view = row.view();
     eventually(|| view.tells());
-    view.command::<()>(&["ACL", "SETUSER", "default", "-hgetall"]);
+    allow(&mut view, &["-hgetall"]);
     client
         .run_blocking(Request { hold: number, lease: Some(ms(800)), ..row.request(Op::Extend, 1) })
         .expect_err("the user lacks a right");
-    view.command::<()>(&["ACL", "SETUSER", "default", "+hgetall"]);
+    allow(&mut view, &["+hgetall"]);
     let key = format!("{{n}}:{}:1:rwlock_timeout:1", client.id());
     assert!(view.pttl(&key) <= 800, "set up badly");
     let begun = Instant::now();
@@ -222,10 +227,6 @@ fn gives_back(row: &Row, client: &Client, number: i64) {
     client.run_blocking(back).expect_err("the server refuses it");
 }
 
-fn allow(view: &mut View) {
-    view.command::<()>(&["ACL", "SETUSER", "default", "+hdel"]);
-}
-
 /// Its owner takes it anew for a second, before the client tries again.
 #[test]
 fn a_lock_whose_give_back_is_refused_is_free_although_its_owner_has_had_it_once_more_meanwhile() {
@@ -236,21 +237,27 @@ fn a_lock_whose_give_back_is_refused_is_free_although_its_owner_has_had_it_once_
     refuse(&mut view, &["-hdel"]);
     gives_back(&row, &client, taken.number);
     let again = row.lease(&client, 1, secs(1)).number as u64;
-    allow(&mut view);
+    allow(&mut view, &["+hdel"]);
     eventually(|| !is_held(&client, again));
     row.try_give(&client, 1).expect_err("it has ended by itself");
     eventually(|| !view.exists("n"));
 }
 
-/// A lock of 600 s, whose guard is dropped while the server refuses the release.
-fn dropped(server: &Server, refusals: i64) -> (Client, View) {
+/// A lock of 600 s, whose release the server refuses.
+fn guarded(server: &Server) -> (Client, View, BlockingGuard) {
     let client = Client::connect(&server.url()).expect("a good URL");
     let mut view = server.view();
     let guard = client.lock("n").lease(LONG).blocking().acquire().expect("free");
     refuse(&mut view, &["-hdel"]);
+    (client, view, guard)
+}
+
+/// The same, whose guard is dropped; the server refuses its release so many times.
+fn dropped(server: &Server, refusals: i64) -> (Client, View) {
+    let (client, mut view, guard) = guarded(server);
     drop(guard);
     is_refused(&mut view, refusals);
-    allow(&mut view);
+    allow(&mut view, &["+hdel"]);
     (client, view)
 }
 
@@ -277,12 +284,9 @@ fn a_release_with_which_the_client_goes_on_counts() {
 #[test]
 fn a_lock_whose_guard_was_released_while_the_server_refused_for_a_moment_is_free_before_its_lease_ends() {
     let server = Server::start();
-    let client = Client::connect(&server.url()).expect("a good URL");
-    let mut view = server.view();
-    let guard = client.lock("n").lease(LONG).blocking().acquire().expect("free");
-    refuse(&mut view, &["-hdel"]);
+    let (_client, mut view, guard) = guarded(&server);
     guard.release().expect_err("the server refuses it");
-    allow(&mut view);
+    allow(&mut view, &["+hdel"]);
     eventually(|| !view.exists("n"));
 }
 

@@ -109,9 +109,7 @@ impl Target {
                     return;
                 }
                 for refused in left {
-                    let grip = refused.grip.clone();
                     if redis.is_still_left(refused).await {
-                        redis.insisting.put_last(&grip);
                         break;
                     }
                 }
@@ -132,8 +130,9 @@ impl Redis {
         let row = kinds::find(grip.kind).expect("it was acquired");
         let target = Target { response, retry_for, ..Target::of(self, row, grip.clone(), lease) };
         let is_done = target.reduce_to(0, Vec::new(), &grip, end.saturating_duration_since(now)).await.is_done;
-        if is_done {
-            self.insisting.remove(&grip);
+        match is_done {
+            true => self.insisting.remove(&grip),
+            false => self.insisting.put_last(&grip),
         }
         drop(entry);
         !is_done
