@@ -69,8 +69,7 @@ class Client(
         client of MySQL, MariaDB or ZooKeeper; UnavailableError, RefusedError, ClosedError, and ConfigError for what is
         no `HeldLock`.
         """
-        told = calls.answer(self._native._evict(*inventory.named(lock)), lock.name)
-        return told is not None and told[0] == 1
+        return inventory.was_evicted(self._native._evict(*inventory.named(lock)), lock)
 
     def close(self) -> None:
         """Releases every hold of this client and disconnects. Calls that wait, and later ones, raise ClosedError.

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import redlatch
 from redlatch import calls
 from redlatch.checks import checked_text, shown
 from redlatch.errors import ArgumentTypeError
 from redlatch.typings import Self
+
+if TYPE_CHECKING:
+    from redlatch._redlatch import _Outcome
 
 #: The text that asks for the first page.
 BEGINNING: Final = b""
@@ -74,6 +77,12 @@ def named(lock: HeldLock) -> tuple[str, str, list[tuple[str, str, bool]]]:
             f"the lock to evict is {shown('lock', lock)}, it must be a HeldLock that `locks` has given"
         )
     return lock.kind, lock.name, [(holder.client, holder.owner, holder.writes) for holder in lock.holders]
+
+
+def was_evicted(outcome: _Outcome, lock: HeldLock) -> bool:
+    """Whether the holder had the lock still, from the outcome of an eviction. Raises its error."""
+    told = calls.answer(outcome, lock.name)
+    return told is not None and told[0] == 1
 
 
 class Listing:

@@ -206,7 +206,8 @@ pub extern "system" fn Java_io_redlatch_internal_Native_evictee<'a>(
     holders: JObjectArray<'a, JString<'a>>,
 ) -> JString<'a> {
     env.with_env(|env| -> Result<JString<'a>> {
-        let (kind, name) = (kind.try_to_string(env)?, name.try_to_string(env)?);
+        let kind = kind.try_to_string(env)?;
+        let name = name.try_to_string(env)?;
         let holders = request::texts(env, &holders)?;
         let listed = holders.chunks_exact(3).map(|words| (words[0].as_str(), words[1].as_str(), words[2] == "1"));
         match ffi::evictee(&kind, &name, listed) {

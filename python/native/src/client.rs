@@ -141,9 +141,7 @@ impl Client {
     /// Starts an operation of the client itself. A task of the mailbox's loop awaits the outcome.
     fn _submit(&self, mailbox: &Bound<'_, Mailbox>, op: i32) -> PyResult<Py<Pending>> {
         let request = Op::from_number(op).map(|op| Request::new(op, "plain", "", 0));
-        let named =
-            Named { client: self.core.clone(), kind: "plain", name: "".into(), numbers: Vec::new(), value: None };
-        Mailbox::submit(mailbox, &Arc::new(named), request, Meaning::Outcome)
+        Mailbox::submit(mailbox, &self.named(""), request, Meaning::Outcome)
     }
 
     /// Asks for a page of the locks that are held; `next` is the text of the page before, empty at first. Returns the outcome
@@ -155,9 +153,7 @@ impl Client {
     /// The same. A task of the mailbox's loop awaits it.
     fn _submit_page(&self, mailbox: &Bound<'_, Mailbox>, pattern: String, next: Vec<u8>) -> PyResult<Py<Pending>> {
         let request = page_question(&pattern, next);
-        let named =
-            Named { client: self.core.clone(), kind: "plain", name: pattern.into(), numbers: Vec::new(), value: None };
-        Mailbox::submit(mailbox, &Arc::new(named), Ok(request), Meaning::Texts)
+        Mailbox::submit(mailbox, &self.named(&pattern), Ok(request), Meaning::Texts)
     }
 
     /// Takes a lock away from the holder that a listing has found. `holders`: of each its client, its owner and whether it writes.
@@ -177,14 +173,20 @@ impl Client {
         holders: Listed,
     ) -> PyResult<Py<Pending>> {
         let request = eviction(&kind, &name, &holders);
-        let named =
-            Named { client: self.core.clone(), kind: "plain", name: name.into(), numbers: Vec::new(), value: None };
-        Mailbox::submit(mailbox, &Arc::new(named), request, Meaning::Outcome)
+        Mailbox::submit(mailbox, &self.named(&name), request, Meaning::Outcome)
     }
 
     /// Asks the server for a sign of life.
     fn ping(&self, py: Python<'_>) -> PyResult<Outcome> {
         park::run(py, &self.core, Request::new(Op::Ping, "plain", "", 0)).map(outcome::from_result)
+    }
+}
+
+impl Client {
+    /// Names what a call is about that belongs to no lock object.
+    fn named(&self, name: &str) -> Arc<Named> {
+        let client = self.core.clone();
+        Arc::new(Named { client, kind: "plain", name: name.into(), numbers: Vec::new(), value: None })
     }
 }
 

@@ -71,8 +71,7 @@ class AsyncClient(
         client of MySQL, MariaDB or ZooKeeper; UnavailableError, RefusedError, ClosedError, and ConfigError for what is
         no `HeldLock`.
         """
-        told = calls.answer(await self._native._submit_evict(here(), *inventory.named(lock)), lock.name)
-        return told is not None and told[0] == 1
+        return inventory.was_evicted(await self._native._submit_evict(here(), *inventory.named(lock)), lock)
 
     async def close(self) -> None:
         """Releases every hold of this client and disconnects. Calls that wait, and later ones, raise ClosedError.
