@@ -58,9 +58,10 @@ pub struct Unsettled {
 
 impl Unsettled {
     /// Tells whether the script may have ended half way: the server has refused the call for good, as it does where the user
-    /// lacks a right.
+    /// lacks a right to one of its commands.
     pub fn is_half_done(&self) -> bool {
-        self.answered && !self.error.is_for_now() && matches!(self.error, Error::Refused { .. })
+        let is_refused = matches!(self.error, Error::Refused { .. });
+        self.answered && is_refused && !self.error.is_for_now() && !self.error.is_before_script()
     }
 }
 

@@ -469,6 +469,19 @@ impl Error {
         }
     }
 
+    /// Tells whether the server has refused a call before its script began: the user may not log in, or may not run scripts on these
+    /// keys. A refusal inside a script names the script.
+    pub(crate) fn is_before_script(&self) -> bool {
+        match self {
+            Error::Refused { code, message, .. } => match code.as_str() {
+                "NOAUTH" | "WRONGPASS" => true,
+                "NOPERM" => !message.contains("script"),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
     /// The same error, as the end of a wait in which no server answered; `None`: the caller's own wait has not ended.
     pub(crate) fn during(self, wait: Option<Duration>) -> Self {
         match (self, wait) {

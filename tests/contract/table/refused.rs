@@ -135,6 +135,26 @@ fn an_acquire_without_an_answer_is_given_back_although_the_server_refuses_for_a_
     eventually(|| !view.exists("n"));
 }
 
+/// The server has carried out no part of it.
+#[test]
+fn an_acquire_whose_user_may_run_no_script_leaves_nothing_to_give_back() {
+    let row = Row::of("plain");
+    let client = row.client("");
+    let mut view = row.view();
+    refuse(&mut view, &["-evalsha", "-eval"]);
+    for owner in 1..=5 {
+        let error = client.run_blocking(row.request(Op::Acquire, owner)).expect_err("the user lacks a right");
+        assert!(error.to_string().contains("NOPERM"), "{error}");
+    }
+    let before = refusals(&mut view);
+    let begun = Instant::now();
+    eventually(|| begun.elapsed() > ms(600));
+    assert_eq!(refusals(&mut view), before, "the client gives back what it never had");
+    allow(&mut view, &["+evalsha", "+eval"]);
+    row.take(&client, 1);
+    row.give(&client, 1);
+}
+
 /// A hold has ended by itself, and its extension had no answer.
 fn outlasted(row: &Row, client: &Client, proxy: &Proxy) {
     let number = row.lease(client, 1, secs(2)).number as u64;
