@@ -443,7 +443,7 @@ impl Target {
     }
 
     pub fn in_the_way(&self) -> Error {
-        let cause = format!("has not answered an earlier call for `{}`", self.plain_name());
+        let cause = format!("has not carried out an earlier call for `{}`", self.plain_name());
         Error::unavailable(self.redis.config.server(), cause, true)
     }
 }

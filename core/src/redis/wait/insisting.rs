@@ -12,9 +12,10 @@ use crate::engine::claim::Claim;
 use crate::redis::target::Target;
 use crate::redis::{Redis, kinds};
 
-/// The pauses between two tries: the first and the longest.
+/// The pauses between two tries: the first, and the longest for each hundred names.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+const NAMES: usize = 100;
 
 /// A give-back of all that the server has under a grip. It has no client: only its program keeps that alive.
 #[derive(Clone)]
@@ -63,6 +64,11 @@ impl Insisting {
         left.clone()
     }
 
+    /// The longest pause of each name: all of them together make no more calls than [`NAMES`] do.
+    fn longest_pause(&self) -> Duration {
+        LONGEST_PAUSE * (1 + self.inside().len() / NAMES) as u32
+    }
+
     fn remove(&self, grip: &Claim) {
         if let Some(left) = self.inside().get_mut(&grip.name) {
             left.retain(|refused| refused.grip != *grip);
@@ -102,8 +108,8 @@ impl Target {
             let mut pause = FIRST_PAUSE;
             loop {
                 sleep(pause).await;
-                pause = (2 * pause).min(LONGEST_PAUSE);
                 let Some(redis) = client.upgrade() else { return };
+                pause = (2 * pause).min(redis.insisting.longest_pause());
                 let left = redis.insisting.of(&name, Instant::now());
                 if left.is_empty() {
                     return;
