@@ -14,6 +14,7 @@
 //!   [`semaphore`](Client::semaphore), [`permit_semaphore`](Client::permit_semaphore) and [`latch`](Client::latch).
 //!   [`RedLock`] locks on a majority of independent servers.
 //! - [`leader`](Client::leader) elects one of several processes: a [`Term`] is the hold of the one that leads.
+//! - [`job`](Client::job) runs work once a period among all nodes.
 //! - [`locks`](Client::locks) lists the locks that are held, by any client.
 //! - [`LockBuilder`] has the wait, the lease and the owner of an acquire. `.blocking()` has the same calls for threads.
 //! - [`Guard`] is a hold. It releases when it is dropped, and tells of a loss: [`ensure`](Guard::ensure),
@@ -47,6 +48,7 @@ mod sessions;
 
 pub use crate::api::guard::{BlockingGuard, Guard};
 pub use crate::api::inventory::Locks;
+pub use crate::api::job::{Job, JobRun, JobStats};
 pub use crate::api::leader::{CurrentLeader, Leader, Observer, Term};
 pub use crate::api::lock::{Blocking, LockBuilder};
 pub use crate::api::locks::ReadWriteLock;

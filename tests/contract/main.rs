@@ -23,6 +23,7 @@ mod groups;
 mod guards;
 mod half_done;
 mod inventory;
+mod job;
 mod keys;
 mod kinds;
 mod last_hold;

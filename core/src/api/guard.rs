@@ -243,9 +243,18 @@ impl Guard {
     /// # Cancellation
     /// The release goes on to its end without its future.
     pub async fn release(self) -> Result<()> {
+        self.into_hold().release().await
+    }
+
+    /// Its hold alone: the callbacks are gone.
+    pub(crate) fn into_hold(self) -> Hold {
         let Guard { on_lost, hold, .. } = self;
         drop(on_lost);
-        hold.release().await
+        hold
+    }
+
+    pub(crate) fn hold(&self) -> &Hold {
+        &self.hold
     }
 
     #[track_caller]
@@ -328,9 +337,7 @@ impl BlockingGuard {
     #[track_caller]
     pub fn release(self) -> Result<()> {
         self.0.check();
-        let Guard { on_lost, hold, .. } = self.0;
-        drop(on_lost);
-        hold.release_blocking()
+        self.0.into_hold().release_blocking()
     }
 }
 

@@ -3,6 +3,7 @@
 mod debug;
 pub mod guard;
 pub mod inventory;
+pub mod job;
 pub mod leader;
 pub mod lock;
 pub mod locks;

@@ -1,6 +1,7 @@
 //! A hold of a client; dropping it releases it.
 
 use std::process::id;
+use std::time::Duration;
 
 use crate::base::scope::{Scope, UnkeptScope};
 use crate::client::Client;
@@ -125,6 +126,47 @@ impl Hold {
         if self.check().is_ok() {
             self.client.keep(self.release.hold);
         }
+    }
+
+    /// Renews this hold, which has a lease of its own, until it has ended.
+    pub fn renew(&self) -> impl Future<Output = Result<Answer>> + Send + 'static + use<> {
+        self.scope().around(self.asked(self.client.clone(), self.renewing()))
+    }
+
+    pub fn renew_blocking(&self) -> Result<Answer> {
+        self.check()?;
+        self.scope().enter(|| self.client.run_blocking(self.renewing()))
+    }
+
+    fn renewing(&self) -> Request {
+        Request { op: Op::Renew, ..self.release.clone() }
+    }
+
+    /// Ends this hold, see [`Op::LetGo`].
+    pub async fn let_go(mut self, at_least: Duration) -> Result<()> {
+        self.released = true;
+        self.check()?;
+        self.scope().around(self.client.run(self.letting_go(at_least))).await.map(drop)
+    }
+
+    pub fn let_go_blocking(mut self, at_least: Duration) -> Result<()> {
+        self.released = true;
+        self.check()?;
+        self.scope().enter(|| self.client.run_blocking(self.letting_go(at_least))).map(drop)
+    }
+
+    /// As [`Hold::let_go`], and no caller hears of the end.
+    pub fn let_go_soon(mut self, at_least: Duration) {
+        self.released = true;
+        if self.check().is_ok() {
+            let request = self.letting_go(at_least);
+            self.scope().enter(|| self.client.submit(self.client.ticket(), request, drop));
+        }
+    }
+
+    fn letting_go(&self, at_least: Duration) -> Request {
+        let lease = (!at_least.is_zero()).then_some(at_least);
+        Request { op: Op::LetGo, lease, ..self.release.clone() }
     }
 
     pub async fn release(mut self) -> Result<()> {

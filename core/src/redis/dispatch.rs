@@ -173,6 +173,8 @@ fn start(target: Target, ticket: u64, request: Request, done: Done) -> Option<Re
         Op::ForceRelease
         | Op::Delete
         | Op::Extend
+        | Op::Renew
+        | Op::LetGo
         | Op::Ping
         | Op::Keys
         | Op::Inventory
@@ -199,6 +201,11 @@ fn submit(target: Target, ticket: u64, request: Request, done: Done) {
         Op::Delete => spawn(&redis, ticket, done, async move { target.delete().await }),
         Op::Extend if target.row.traits.held => {
             spawn(&redis, ticket, done, async move { target.extend(request.hold).await })
+        }
+        Op::Renew => done(target.renew(request.hold, ticket)),
+        Op::LetGo => {
+            let at_least = request.lease.unwrap_or_default();
+            spawn(&redis, ticket, done, async move { target.let_go(request.hold, at_least).await })
         }
         Op::Ping => spawn(&redis, ticket, done, async move { target.ping().await }),
         Op::Keys => spawn(&redis, ticket, done, async move { target.keys().await }),

@@ -115,6 +115,13 @@ pub enum Op {
     /// address; `1` if it answered, `0` if it refused, `-` if it did not answer; how many texts follow; and the texts and numbers of its
     /// reply, or the reason.
     Ask = 22,
+    /// Renews the hold `Request::hold`, which has a lease of its own, every third of `Request::lease` from now on until the hold has
+    /// ended, each time for `Request::lease`. The answer comes at once.
+    Renew = 23,
+    /// Ends the hold `Request::hold`, and leaves its key at the server until `Request::lease` has passed since the hold began. Without
+    /// a lease, or after that time, it releases it. A server that cannot be asked is no error: the client warns of it, and the key
+    /// ends with the hold's own lease at the latest.
+    LetGo = 24,
 }
 
 impl Op {
@@ -143,6 +150,8 @@ impl Op {
             20 => Op::GiveBack,
             21 => Op::Inventory,
             22 => Op::Ask,
+            23 => Op::Renew,
+            24 => Op::LetGo,
             _ => {
                 return Err(Error::config(format!(
                     "operation {number} is unknown to this native library; use the one of the same release"

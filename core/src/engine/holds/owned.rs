@@ -239,6 +239,11 @@ impl Holds {
         self.owned[*key].holds.iter_mut().filter(|hold| hold.number == number).for_each(|hold| hold.kept = true);
     }
 
+    /// The time since which the owner of a hold has the lock; `None`: the client does not know the hold.
+    pub fn acquired(&self, number: u64) -> Option<Instant> {
+        self.numbers.get(&number).map(|key| self.owned[*key].acquired)
+    }
+
     /// The owners that hold something of that name now.
     pub fn owners(&self, name: &str, now: Instant) -> Vec<i64> {
         let has = |owned: &&Owned| owned.live() > 0 && owned.deadline > now;

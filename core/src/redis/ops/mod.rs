@@ -7,5 +7,6 @@ pub mod inventory;
 pub mod key_events;
 pub mod keys;
 pub mod ping;
+pub mod renew;
 pub mod servers;
 pub mod watchdog;
