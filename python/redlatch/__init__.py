@@ -29,6 +29,7 @@ from redlatch.errors import (
 from redlatch.groups import FasterMultiLock, MultiLock, RedLock
 from redlatch.hold import Hold
 from redlatch.inventory import HeldLock, Holder, Locks
+from redlatch.job import Job, JobRun, JobStats
 from redlatch.kinds import FairLock, FencedLock, NonReentrantFairLock, NonReentrantLock, SpinLock, TokenLock
 from redlatch.leader import CurrentLeader, Leader, Observer
 from redlatch.locks import Lock
@@ -56,6 +57,9 @@ __all__ = [
     "HeldLock",
     "Hold",
     "Holder",
+    "Job",
+    "JobRun",
+    "JobStats",
     "Leader",
     "Lock",
     "LockLostError",

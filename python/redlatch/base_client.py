@@ -25,6 +25,7 @@ MultiLock = TypeVar("MultiLock")
 FasterMultiLock = TypeVar("FasterMultiLock")
 RedLock = TypeVar("RedLock")
 Leader = TypeVar("Leader")
+Job = TypeVar("Job")
 Locks = TypeVar("Locks")
 
 
@@ -39,6 +40,7 @@ class BaseClient(
         FasterMultiLock,
         RedLock,
         Leader,
+        Job,
         Locks,
     ]
 ):
@@ -57,6 +59,7 @@ class BaseClient(
     _faster_multi_lock: Callable[..., FasterMultiLock]
     _red_lock: Callable[..., RedLock]
     _leader: Callable[..., Leader]
+    _job: Callable[..., Job]
     _locks: Callable[..., Locks]
 
     _native: _redlatch.Client
@@ -199,6 +202,18 @@ class BaseClient(
         UTF-8, without a zero byte. Raises ConfigError for an argument that cannot be used.
         """
         return self._leader(self, name, value)
+
+    def job(self, name: str, *, at_most: Seconds, at_least: Seconds = 0, env: str = "default") -> Job:
+        """Returns the job called `name`, which runs once a period among all nodes. No call goes to Redis.
+
+        `at_most` is for how long a node that died keeps the others from the job, in seconds or as `timedelta`. A node
+        that lives renews its lock, so the work may take longer. `at_least` is for how long no other node runs the job,
+        from the beginning of a run, even if its work ends before: nodes whose clocks are apart by less do not run it
+        twice. Jobs of one name in two environments (`env`) do not exclude each other.
+
+        Raises ConfigError for an argument that cannot be used, and if `at_least` is longer than `at_most`.
+        """
+        return self._job(self, name, at_most, at_least, env)
 
     def locks(self, pattern: str) -> Locks:
         """Lists the locks that are held and whose names match a pattern, one after the other, as `HeldLock`.

@@ -8,6 +8,7 @@ from redlatch import at_exit, calls, inventory
 from redlatch.base_client import BaseClient
 from redlatch.groups import FasterMultiLock, MultiLock, RedLock
 from redlatch.inventory import HeldLock, Locks
+from redlatch.job import Job
 from redlatch.kinds import Kinds
 from redlatch.leader import Leader
 from redlatch.locks import Lock
@@ -29,6 +30,7 @@ class Client(
         FasterMultiLock,
         RedLock,
         Leader,
+        Job,
         Locks,
     ],
 ):
@@ -48,6 +50,7 @@ class Client(
     _faster_multi_lock = FasterMultiLock
     _red_lock = RedLock
     _leader = Leader
+    _job = Job
     _locks = Locks
 
     def ping(self) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Callable
 import redlatch
 import redlatch.compat.redis_py
 import redlatch.testing
-from bad_values import COUNTS, IDS, NUMBERS, PATHS, SECONDS
+from bad_values import COUNTS, FUNCTIONS, IDS, NAMES, NUMBERS, PATHS, SECONDS
 from kinds import LOCKS
 
 #: A lock that a list has shown, and whose holder has it no more.
@@ -37,6 +37,7 @@ class World:
         self.latch = self.client.get_count_down_latch(f"{name}:latch")
         self.latch.try_set_count(1)
         self.leader = self.client.leader(f"{name}:leader")
+        self.job = self.client.job(f"{name}:job", at_most=60)
         self.theirs = redlatch.compat.redis_py.Lock(self.client, f"{name}:theirs", timeout=60)
         self.theirs.acquire()
         self.their_free = redlatch.compat.redis_py.Lock(self.client, name, timeout=60, blocking_timeout=0)
@@ -172,6 +173,15 @@ ROWS: dict[str, Row] = {
         {"name": "free"},
         bad={"value": [5, b"text", "lone \udc80 surrogate", "a\0b", "x" * 65_537]},
     ),
+    "Client.job": Row(
+        lambda w: lambda **given: w.client.job(**given).run(int),
+        {"name": "free", "at_most": 60},
+        bad={
+            "at_most": [None, *SECONDS, 0, 1e-9],
+            "at_least": [None, *SECONDS, 61],
+            "env": NAMES,
+        },
+    ),
     "Client.locks": Row(lambda w: lambda **given: next(w.client.locks(**given)), {"pattern": "*"}),
     "Client.evict": Row(
         lambda w: lambda **given: w.client.evict(**given),
@@ -248,9 +258,22 @@ ROWS: dict[str, Row] = {
     "Leader.try_lead": Row(lambda w: lambda **given: _used(w.leader.try_lead(**given))),
     "Leader.current": _of("current", lambda w: w.leader),
     "Leader.observe": Row(lambda w: lambda: next(w.leader.observe())),
+    "Job.run": Row(
+        lambda w: lambda work, **given: w.job.run(work, **given),
+        {"work": int},
+        bad={"work": FUNCTIONS, "args": [], "kwargs": []},
+    ),
+    "Job.stats": _of("stats", lambda w: w.job, needs_server=False),
+    "Job.__call__": Row(
+        lambda w: lambda function: w.job(function),
+        {"function": len},
+        {"function": [*FUNCTIONS, int]},
+        needs_server=False,
+    ),
     # A program gets these from the others.
     "HeldLock.__init__": _record(redlatch.HeldLock),
     "Holder.__init__": _record(redlatch.Holder),
+    "JobStats.__init__": _record(redlatch.JobStats),
     "Stats.__init__": _record(redlatch.Stats),
     "CurrentLeader.__init__": Row(
         lambda w: redlatch.CurrentLeader,

@@ -34,6 +34,7 @@ AT_ONCE = {
 }
 WORDS = [
     (r"\b(Async|async |await )|\.aio\b", ""),
+    (r"Coroutine\[Any, Any, (\w+(?:\[\w+\])?)\]", r"\1"),
     (r"\b(A|a)n?\b", r"\1"),
     (r"\bthreads?\b|\btasks?\b", "task"),
     (r"Ctrl-C|[Cc]ancelling", "cancelling"),
@@ -104,7 +105,9 @@ def test_methods_have_the_same_arguments_and_are_coroutine_functions_if_they_ask
                 assert plain(str(here)) == plain(str(there)), member
             else:
                 assert list(here.parameters) == list(there.parameters), member
-            gives_lock = name == "Client" and (member.startswith("get_") or member in ("lock", "leader", "locks"))
+            gives_lock = name == "Client" and (
+                member.startswith("get_") or member in ("lock", "leader", "job", "locks")
+            )
             assert inspect.iscoroutinefunction(function) == (member not in AT_ONCE and not gives_lock), member
 
 
@@ -112,7 +115,12 @@ def test_methods_have_the_same_arguments_and_are_coroutine_functions_if_they_ask
 def test_methods_have_the_same_docstrings(name: str) -> None:
     of = getattr(redlatch, name), of_aio(name)
     theirs, ours = members(of[0]), members(of[1])
-    different = {"Client": ["close"], "Lock": ["__call__"], "Hold": ["on_lost"]}.get(name, [])
+    different = {
+        "Client": ["close"],
+        "Lock": ["__call__"],
+        "Hold": ["on_lost"],
+        "Job": ["run", "hold", "__call__"],
+    }.get(name, [])
     for member in set(vars(of[1])) & set(ours) - set(different):
         assert plain(ours[member].__doc__) == plain(theirs[member].__doc__), member
     if name not in ("Client", "Lock"):

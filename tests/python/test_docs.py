@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 #: How many blocks each page has at least: a block that is not found is not run.
-PAGES = {"python.md": 10, "testing.md": 2, "migrating.md": 4, "engines.md": 6, "leader.md": 1}
+PAGES = {"python.md": 10, "testing.md": 2, "migrating.md": 4, "engines.md": 6, "leader.md": 1, "jobs.md": 1}
 #: The URLs in the place of which a test has those of its own servers, of other systems by the fixtures that start them.
 REDIS = "redis://localhost:6379"
 OTHERS = {"mariadb": "mariadb://app:secret@localhost:3306/app", "zookeeper": "zookeeper://localhost:2181"}

@@ -39,6 +39,8 @@ pub struct Held {
     process: u32,
     /// The drop of this object needs no action: the hold was released, or can be released without this object.
     settled: AtomicBool,
+    /// The client renews it by a lease of its own, so its drop gives it back.
+    renewed: AtomicBool,
     /// The loss, once this object has learnt of it. The client forgets a loss some time after the release.
     loss: OnceLock<Outcome>,
 }
@@ -47,6 +49,9 @@ impl Drop for Held {
     fn drop(&mut self) {
         if *self.settled.get_mut() {
             return;
+        }
+        if *self.renewed.get_mut() {
+            return self.release_last();
         }
         let dropped =
             Dropped { named: self.named.clone(), owner: self.owner, number: self.number, process: self.process };
@@ -71,6 +76,7 @@ impl Held {
             serial,
             process: process.unwrap_or_else(std::process::id),
             settled,
+            renewed: AtomicBool::new(false),
             loss: OnceLock::new(),
         }
     }
@@ -146,11 +152,33 @@ impl Held {
 
     /// Starts the release. The task that runs awaits its end. None: it is over.
     fn _end(slf: &Bound<'_, Self>) -> PyResult<Option<Py<Pending>>> {
-        let here = Here::find(slf.as_any())?;
-        let this = slf.get();
-        this.settled.store(true, Relaxed);
-        let meaning = Meaning::Release { held: slf.clone().unbind() };
-        Mailbox::release(&here.mailbox, &this.named, this.request(Op::Release), meaning)
+        Held::begin_end(slf, slf.get().request(Op::Release))
+    }
+
+    /// Starts to renew it every third of `lease` seconds, until it has ended. A task of the mailbox's loop awaits the
+    /// outcome.
+    fn _begin_renewal(&self, mailbox: &Bound<'_, Mailbox>, lease: f64) -> PyResult<Py<Pending>> {
+        Mailbox::submit(mailbox, &self.named, self.renewing(lease), Meaning::Outcome)
+    }
+
+    /// As `_end`, but the key stays at the server until `at_least` seconds have passed since the hold began. None: it is
+    /// over, or the hold was released before.
+    fn _begin_letting_go(slf: &Bound<'_, Self>, at_least: Option<f64>) -> PyResult<Option<Py<Pending>>> {
+        if slf.get().settled.load(Relaxed) {
+            return Ok(None);
+        }
+        Held::begin_end(slf, slf.get().letting_go(at_least))
+    }
+
+    /// The same, where no caller can wait for it.
+    fn _let_go_soon(&self, at_least: Option<f64>) {
+        if self.settled.swap(true, Relaxed) {
+            return;
+        }
+        if let Ok(request) = self.letting_go(at_least) {
+            let client = &self.named.client;
+            client.submit(client.ticket(), request, drop);
+        }
     }
 }
 
@@ -163,8 +191,21 @@ impl Held {
     /// Releases it, or raises the error. At the end of a block whose body failed, `body` is that error, and the
     /// release's error becomes a note of it.
     pub fn release(&self, py: Python<'_>, body: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        self.end(py, self.request(Op::Release), body)
+    }
+
+    /// Releases it, but its key stays at the server until `at_least` seconds have passed since the hold began. Raises
+    /// the error. A hold that was released before stays as it is.
+    pub fn let_go(&self, py: Python<'_>, at_least: Option<f64>) -> PyResult<()> {
+        if self.settled.load(Relaxed) {
+            return Ok(());
+        }
+        self.end(py, self.letting_go(at_least), None)
+    }
+
+    fn end(&self, py: Python<'_>, request: redlatch::Result<Request>, body: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         self.settled.store(true, Relaxed);
-        let result = match self.request(Op::Release) {
+        let result = match request {
             Ok(request) => park::run(py, &self.named.client, request)?,
             Err(error) => Err(error),
         };
@@ -176,6 +217,15 @@ impl Held {
             (Err(error), None) => Err(outcome::exception(py, &error, self.named.shown())),
             (Ok(_), _) => Ok(()),
         }
+    }
+
+    /// Starts an end of it. The task that runs awaits it. None: it is over.
+    fn begin_end(slf: &Bound<'_, Self>, request: redlatch::Result<Request>) -> PyResult<Option<Py<Pending>>> {
+        let here = Here::find(slf.as_any())?;
+        let this = slf.get();
+        this.settled.store(true, Relaxed);
+        let meaning = Meaning::Release { held: slf.clone().unbind() };
+        Mailbox::release(&here.mailbox, &this.named, request, meaning)
     }
 
     /// Releases it, and no caller hears of the end.
@@ -209,6 +259,17 @@ impl Held {
 
     pub fn extending(&self, lease: f64) -> redlatch::Result<Request> {
         Ok(Request { lease: outcome::duration(Some(lease))?, ..self.request(Op::Extend)? })
+    }
+
+    pub fn renewing(&self, lease: f64) -> redlatch::Result<Request> {
+        let request = Request { lease: outcome::duration(Some(lease))?, ..self.request(Op::Renew)? };
+        self.renewed.store(true, Relaxed);
+        Ok(request)
+    }
+
+    fn letting_go(&self, at_least: Option<f64>) -> redlatch::Result<Request> {
+        let lease = outcome::duration(at_least)?.filter(|at_least| !at_least.is_zero());
+        Ok(Request { lease, ..self.request(Op::LetGo)? })
     }
 
     fn request(&self, op: Op) -> redlatch::Result<Request> {

@@ -68,4 +68,18 @@ impl Hold {
             Err(error) => Ok(outcome::from_error(&error)),
         }
     }
+
+    /// Starts to renew it every third of `lease` seconds, until it has ended.
+    fn _renew(slf: &Bound<'_, Self>, lease: f64) -> PyResult<Outcome> {
+        let held = slf.as_super().get();
+        match held.renewing(lease) {
+            Ok(request) => park::run(slf.py(), &held.named.client, request).map(outcome::from_result),
+            Err(error) => Ok(outcome::from_error(&error)),
+        }
+    }
+
+    /// Releases it once, but its key stays at the server until `at_least` seconds have passed since the hold began.
+    fn _let_go(slf: &Bound<'_, Self>, at_least: Option<f64>) -> PyResult<()> {
+        slf.as_super().get().let_go(slf.py(), at_least)
+    }
 }

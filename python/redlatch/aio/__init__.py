@@ -16,6 +16,7 @@ from redlatch.aio.connecting import connect, red_lock
 from redlatch.aio.groups import FasterMultiLock, MultiLock, RedLock
 from redlatch.aio.hold import Hold
 from redlatch.aio.inventory import Locks
+from redlatch.aio.job import Job
 from redlatch.aio.kinds import FairLock, FencedLock, NonReentrantFairLock, NonReentrantLock, SpinLock, TokenLock
 from redlatch.aio.leader import Leader, Observer
 from redlatch.aio.locks import Lock
@@ -38,6 +39,7 @@ from redlatch.errors import (
     UnsupportedError,
 )
 from redlatch.inventory import HeldLock, Holder
+from redlatch.job import JobRun, JobStats
 from redlatch.leader import CurrentLeader
 from redlatch.owners import EACH
 from redlatch.stats import Stats
@@ -60,6 +62,9 @@ __all__ = [
     "HeldLock",
     "Hold",
     "Holder",
+    "Job",
+    "JobRun",
+    "JobStats",
     "Leader",
     "Lock",
     "LockLostError",

@@ -7,6 +7,7 @@ from types import TracebackType
 from redlatch import _redlatch, at_exit, calls, inventory
 from redlatch.aio.groups import FasterMultiLock, MultiLock, RedLock
 from redlatch.aio.inventory import Locks
+from redlatch.aio.job import Job
 from redlatch.aio.kinds import Kinds
 from redlatch.aio.leader import Leader
 from redlatch.aio.locks import Lock
@@ -31,6 +32,7 @@ class AsyncClient(
         FasterMultiLock,
         RedLock,
         Leader,
+        Job,
         Locks,
     ],
 ):
@@ -50,6 +52,7 @@ class AsyncClient(
     _faster_multi_lock = FasterMultiLock
     _red_lock = RedLock
     _leader = Leader
+    _job = Job
     _locks = Locks
 
     async def ping(self) -> None:
