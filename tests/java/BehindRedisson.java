@@ -1,4 +1,5 @@
 import io.redlatch.Holds;
+import io.redlatch.Job;
 import io.redlatch.Lease;
 import io.redlatch.Options;
 import io.redlatch.Redlatch;
@@ -13,7 +14,7 @@ import org.redisson.config.Config;
 
 /** The main class of a child JVM: uses redlatch's own classes with objects of the org.redisson classes that come first on the class path. */
 public final class BehindRedisson {
-    static final long CALLS = 12;
+    static final long CALLS = 13;
 
     private BehindRedisson() {}
 
@@ -23,6 +24,7 @@ public final class BehindRedisson {
         List<Callable<?>> calls = List.of(() -> Holds.of(lock), () -> Holds.of(lock, 1), () -> Lease.lock(lock),
                 () -> Lease.lock(lock, Duration.ofSeconds(9)), () -> Lease.tryLock(lock, Duration.ZERO),
                 () -> Lease.tryLock(lock, Duration.ZERO, Duration.ofSeconds(9)), () -> TokenLock.of(client, "token"),
+                () -> Job.of(client, "job", Duration.ofSeconds(9)),
                 () -> Options.releaseOnShutdown(client), () -> Options.releaseOnShutdown(new Config()), () -> Options.quarantine(new Config()),
                 () -> Options.turn(new Config(), Duration.ZERO), () -> Redlatch.connect("redis://127.0.0.1:1"));
         for (Callable<?> call : calls) {

@@ -1,6 +1,8 @@
+import io.redlatch.Job;
 import io.redlatch.Lease;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -38,7 +40,10 @@ public final class Brimful {
 
     private Brimful() {}
 
-    /** @param arguments an address, a name, and what is acquired: {@code lock}, {@code token}, {@code permit}, {@code lease}, {@code interrupted} */
+    /**
+     * @param arguments an address, a name, and what is acquired: {@code lock}, {@code token}, {@code permit}, {@code lease}, {@code job},
+     *        {@code interrupted}
+     */
     public static void main(String... arguments) throws Exception {
         Config config = new Config();
         config.useSingleServer().setAddress(arguments[0]).setTimeout(60_000);
@@ -99,6 +104,19 @@ public final class Brimful {
                     @Override
                     void release() {
                         lease.close();
+                    }
+                };
+            case "job":
+                Job job = Job.of(client, name, Duration.ofMinutes(1));
+                return new Use() {
+                    @Override
+                    void take() {
+                        job.run(() -> {});
+                    }
+
+                    @Override
+                    void release() {
+                        // The run has ended.
                     }
                 };
             default:

@@ -32,7 +32,7 @@ class EnginesPageTest extends MariadbTest {
                     .replace("zookeeper://localhost:2181", TestZookeeper.shared().url()).replace("redis://localhost:6379", TestServer.shared().url());
             assertTrue(!block.contains("localhost"), block);
             Path source = Files.writeString(directory.resolve("Page.java"), String.format(PROGRAM, block));
-            assertEquals(List.of(first, "charged 42", "ended by itself"), run(source, "Page"));
+            assertEquals(List.of(first, "charged 42", "ended by itself"), run(directory, source, "Page"));
         }
         assertTrue(!blocks.find(), "a block that is not run");
     }
@@ -40,13 +40,14 @@ class EnginesPageTest extends MariadbTest {
     @Test
     void the_example_moves_from_redis_to_the_database_and_to_zookeeper() throws Exception {
         for (String other : new String[] {server.url(), TestZookeeper.shared().url()}) {
-            List<String> lines = run(Path.of("examples/java/src/main/java/Moving.java"), "Moving", TestServer.shared().url(), other);
+            List<String> lines = run(directory, Path.of("examples/java/src/main/java/Moving.java"), "Moving", TestServer.shared().url(), other);
             assertEquals(new TreeSet<>(List.of("ended by itself", "the new release charges under orders:42", "the old release charges under orders:42",
                     "the release between charges under orders:42, orders:42")), new TreeSet<>(lines));
         }
     }
 
-    private List<String> run(Path source, String main, String... arguments) throws Exception {
+    /** Compiles one file into a directory and runs it to its end; gives the lines that it printed. */
+    static List<String> run(Path directory, Path source, String main, String... arguments) throws Exception {
         int failed = ToolProvider.getSystemJavaCompiler().run(null, null, null, "--release", "11", "-proc:none", "-Xlint:all,-options", "-Werror", "-d",
                 directory.toString(), "-cp", Child.jar(), source.toString());
         assertEquals(0, failed, source + " compiles");

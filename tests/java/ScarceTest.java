@@ -45,13 +45,14 @@ class ScarceTest extends LockTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"lock", "token", "permit", "lease", "interrupted"})
+    @ValueSource(strings = {"lock", "token", "permit", "lease", "job", "interrupted"})
     void a_grant_that_comes_while_the_heap_is_full_is_the_callers_or_goes_back(String kind) throws Exception {
         List<String> command = new Child().option(SMALL).command(Brimful.class, server.url(), name, kind);
         Process child = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         try (BufferedReader output = new BufferedReader(new InputStreamReader(child.getInputStream()))) {
             assertEquals("ready", output.readLine());
-            Object before = server.call("DUMP", name);
+            String key = kind.equals("job") ? "job-lock:default:" + name : name;
+            Object before = server.call("DUMP", key);
             server.freeze();
             try {
                 goOn(child);
@@ -62,7 +63,7 @@ class ScarceTest extends LockTest {
             String end = output.readLine();
             assertTrue(Set.of("taken, and released", "no memory").contains(end), end);
             // A hold without a holder is renewed for as long as the child lives, and a permit without a lease stays out.
-            Wait.until(end + ": nothing is held", () -> Objects.equals(before, server.call("DUMP", name)));
+            Wait.until(end + ": nothing is held", () -> Objects.equals(before, server.call("DUMP", key)));
         } finally {
             child.destroyForcibly().waitFor();
         }

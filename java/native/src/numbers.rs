@@ -50,6 +50,8 @@ fn java_has_the_cores_number_of_every_operation() {
         ("KEYS", Op::Keys),
         ("GIVE_BACK", Op::GiveBack),
         ("INVENTORY", Op::Inventory),
+        ("RENEW", Op::Renew),
+        ("LET_GO", Op::LetGo),
     ] {
         assert_eq!(constant(REQUEST, name), operation as i32, "{name}");
     }

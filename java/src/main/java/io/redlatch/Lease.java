@@ -17,7 +17,7 @@ import org.redisson.api.RLock;
  */
 public final class Lease implements AutoCloseable {
     private static final long RENEWED = -1;
-    private static final Duration SHORTEST = Duration.ofMillis(1);
+    static final Duration SHORTEST = Duration.ofMillis(1);
 
     private final RLock lock;
     private final Hold hold;
@@ -119,7 +119,7 @@ public final class Lease implements AutoCloseable {
     }
 
     /** In ms, rounded up: a short wait is a wait all the same. */
-    private static long saturated(Duration time) {
+    static long saturated(Duration time) {
         if (time.compareTo(Duration.ofMillis(Long.MAX_VALUE - 1)) >= 0) {
             return Long.MAX_VALUE;
         }

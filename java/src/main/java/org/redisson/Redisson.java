@@ -4,6 +4,7 @@ import io.redlatch.ClassPathConflictException;
 import io.redlatch.internal.ClassPath;
 import io.redlatch.internal.Core;
 import io.redlatch.internal.ExtendedOptions;
+import io.redlatch.internal.JobSource;
 import io.redlatch.internal.Log;
 import io.redlatch.internal.LeaderSource;
 import io.redlatch.internal.LocksSource;
@@ -203,6 +204,11 @@ public final class Redisson implements RedissonClient, ExtendedOptions, OwnKinds
     @Override
     public LeaderSource leader(String name) {
         return new RedissonLeader(places.of(name));
+    }
+
+    @Override
+    public JobSource job(String lock) {
+        return new RedissonJob(places.of(lock));
     }
 
     @Override

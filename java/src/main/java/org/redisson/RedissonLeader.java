@@ -6,14 +6,11 @@ import io.redlatch.internal.KnownHold;
 import io.redlatch.internal.LeaderSource;
 import io.redlatch.internal.Request;
 import java.nio.charset.StandardCharsets;
-import java.util.concurrent.atomic.AtomicLong;
 
 /** The election of a leader, over two kinds of the core: one has the lock of the leader, one waits for changes and takes nothing. */
 final class RedissonLeader implements LeaderSource {
     private static final String KIND = "leader";
     private static final String WATCH = "leader_watch";
-    /** No thread has such an id, so a candidate is no owner of another lock of that name. */
-    private static final AtomicLong OWNERS = new AtomicLong(1L << 40);
 
     private final Core core;
     private final String name;
@@ -33,7 +30,7 @@ final class RedissonLeader implements LeaderSource {
 
     @Override
     public KnownHold lead(byte[] value, long wait) throws InterruptedException {
-        long owner = OWNERS.getAndIncrement();
+        long owner = Owners.next();
         Request candidate = Request.acquire(KIND, key, owner, wait, Times.RENEWED).saying(value);
         return core.runInterruptibly(candidate, answer -> checked(answer, owner).done() ? taken(owner, answer.number()) : null);
     }
@@ -64,7 +61,7 @@ final class RedissonLeader implements LeaderSource {
 
     @Override
     public Answer next(byte[] seen) throws InterruptedException {
-        long owner = OWNERS.getAndIncrement();
+        long owner = Owners.next();
         return checked(core.runInterruptibly(Request.acquire(WATCH, key, owner, Times.FOR_EVER, Times.RENEWED).saying(seen)), owner);
     }
 

@@ -16,6 +16,12 @@ public interface OwnKinds {
     /** @throws UnsupportedOperationException if the client's server has no leaders */
     LeaderSource leader(String name);
 
+    /**
+     * @param lock the name of the job's lock
+     * @throws UnsupportedOperationException if the client's server is no Redis
+     */
+    JobSource job(String lock);
+
     /** The locks that are held, of all kinds. */
     LocksSource locks(String pattern);
 

@@ -25,6 +25,8 @@ public final class Request {
     static final int KEYS = 19;
     static final int GIVE_BACK = 20;
     static final int INVENTORY = 21;
+    static final int RENEW = 23;
+    static final int LET_GO = 24;
 
     private static final byte[] NO_NAME = {};
     private static final long[] NO_NUMBERS = {};
@@ -87,6 +89,19 @@ public final class Request {
     /** Gives one hold back, by its number; otherwise as {@link #release(String, byte[], long)}. */
     public static Request release(String kind, byte[] name, long owner, long hold) {
         return new Request(RELEASE, kind, name, owner, 0, 0, hold);
+    }
+
+    /** Has one hold renewed until it has ended, which has a lease of its own: each time for {@code lease} ms. */
+    public static Request renew(String kind, byte[] name, long owner, long hold, long lease) {
+        return new Request(RENEW, kind, name, owner, 0, lease, hold);
+    }
+
+    /**
+     * Ends one hold, whose key stays until {@code atLeast} ms have passed since it began. A server that cannot be asked is no error, and the answer
+     * says not now.
+     */
+    public static Request letGo(String kind, byte[] name, long owner, long hold, long atLeast) {
+        return new Request(LET_GO, kind, name, owner, 0, atLeast, hold);
     }
 
     /** Takes the lock away from its holder. The answer's number is 1 if there was one. */
