@@ -15,7 +15,7 @@ import redlatch
 from redlatch import calls, deferred
 from redlatch.checks import checked_text
 from redlatch.decorating import check_function
-from redlatch.durations import SHORTEST_LEASE, Seconds, seconds
+from redlatch.durations import Seconds, seconds
 from redlatch.errors import ArgumentTypeError, ConfigError, LockLostError, NotHeldError, RedlatchError, UnsupportedError
 from redlatch.errors import note as add_note
 from redlatch.hold import Hold
@@ -37,6 +37,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
+#: The shortest `at_most`: a shorter one would be over before the client believed in the lock.
+SHORTEST: Final = 0.1
 #: The beginning of the name of each job's lock, as the Redis providers of ShedLock write it.
 PREFIX: Final = "job-lock"
 #: The outcome of a look at a hold of which nothing else is known.
@@ -139,7 +141,7 @@ class BaseJob:
         self._name = _checked("the name of a job", name)
         self._key = f"{PREFIX}:{_checked('env', env)}:{name}"
         remedy = "give the time for which a node that died keeps the others from the job"
-        self._at_most = seconds("at_most", at_most, remedy, least=SHORTEST_LEASE)
+        self._at_most = seconds("at_most", at_most, remedy, least=SHORTEST)
         self._at_least = seconds("at_least", at_least, "0 lets the job run again as soon as its work is over")
         if self._at_least > self._at_most:
             raise ConfigError(
@@ -231,7 +233,7 @@ class Job(BaseJob):
 
     Times are seconds or `timedelta`. A run may raise UnavailableError, RefusedError, ClosedError, and ConfigError for
     a name or time that cannot be used. The server need not hear of the end of a run: a warning is logged then, and the
-    lock ends after `at_most`. MySQL, MariaDB and ZooKeeper raise UnsupportedError. Ctrl-C leaves no lock behind.
+    client goes on to free the lock. MySQL, MariaDB and ZooKeeper raise UnsupportedError. Ctrl-C leaves no lock behind.
     """
 
     _caller: ClassVar[str] = "thread"
@@ -280,6 +282,9 @@ class Job(BaseJob):
                 failure = let_go(taken[0], self._at_least if is_begun else None)
                 if is_begun:
                     self._count_failed(taken[0], error, failure)
+                elif isinstance(error, LockLostError):
+                    # It was lost before the work began.
+                    return self._ended(taken[0], None, error)
             raise
         return self._ended(hold, value, failure)
 

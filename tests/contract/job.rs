@@ -4,10 +4,11 @@ use std::future::pending;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use redlatch::ffi::{Border, Op, Request};
 use redlatch::{Client, Error, Job, JobRun, JobStats, LostReason};
-use redlatch_tests::{Direction, Proxy, Server};
+use redlatch_tests::{Direction, Proxy, Server, View};
 
 use super::{eventually, ms, pair, secs};
 
@@ -41,6 +42,10 @@ fn one_node_runs_and_the_others_skip_until_it_ends() {
     assert!(!server.view().exists(KEY), "without `at_least` it is free at once");
     assert_eq!(of_b.run_blocking(|_| 9).expect("answered").ran(), Some(9));
     assert_eq!((stats(&of_a), stats(&of_b)), ([1, 1, 0], [1, 1, 0]));
+    // No key lives for less than a millisecond.
+    let brief = job(&a, secs(60)).at_least(Duration::from_nanos(1));
+    assert_eq!(brief.run_blocking(|_| 3).expect("answered").ran(), Some(3));
+    eventually(|| !server.view().exists(KEY));
 }
 
 #[test]
@@ -50,7 +55,7 @@ fn the_key_of_a_run_that_has_ended_stays_for_what_is_missing_of_at_least() {
     let of_a = job(&a, secs(100)).at_least(secs(50));
     let mut took = Duration::ZERO;
     let ran = of_a.run_blocking(|_| {
-        let begun = std::time::Instant::now();
+        let begun = Instant::now();
         eventually(|| begun.elapsed() >= ms(700));
         took = begun.elapsed();
     });
@@ -70,7 +75,7 @@ fn a_run_that_takes_longer_than_at_most_is_renewed() {
     let mut view = server.view();
     let of_a = job(&a, ms(600));
     let ran = of_a.run_blocking(|hold| {
-        let begun = std::time::Instant::now();
+        let begun = Instant::now();
         while begun.elapsed() < secs(2) {
             hold.ensure().expect("it is renewed");
             assert!(view.exists(KEY));
@@ -136,20 +141,144 @@ fn work_that_panics_or_is_dropped_keeps_the_key_for_at_least_and_no_longer() {
     assert_eq!(stats(&of_a), [2, 0, 0], "clones count together");
 }
 
-#[test]
-fn the_end_of_a_run_that_the_server_does_not_hear_of_is_no_error() {
-    let (server, _, b) = pair();
+/// A client that reaches its server through the proxy and soon gives a call up.
+fn quick() -> (Server, Proxy, Client) {
+    let server = Server::start();
     let proxy = Proxy::start(&server);
-    let url = format!("{}?response_timeout=0.2&retry_for=0", server.url_at(proxy.port()));
-    let a = Client::connect(&url).expect("a good URL");
+    let url = format!("{}?response_timeout=0.5&retry_for=0", server.url_at(proxy.port()));
+    let client = Client::connect(&url).expect("a good URL");
+    (server, proxy, client)
+}
+
+#[test]
+fn the_end_of_a_run_that_the_server_does_not_hear_of_is_no_error_and_comes_later() {
+    for at_least in [secs(0), secs(3)] {
+        let (server, proxy, a) = quick();
+        let mut view = server.view();
+        let of_a = job(&a, secs(600)).at_least(at_least);
+        let begun = Instant::now();
+        let ran = of_a.run_blocking(|_| {
+            proxy.stall(Direction::ToServer);
+            5
+        });
+        assert_eq!(ran.expect("no error").ran(), Some(5));
+        assert!(view.exists(KEY));
+        proxy.flow();
+        eventually(|| !view.exists(KEY));
+        assert!(begun.elapsed() >= at_least, "its least time was not over after {:?}", begun.elapsed());
+        assert_eq!(stats(&of_a), [1, 0, 0]);
+    }
+}
+
+#[test]
+fn the_end_of_a_run_whose_answer_gets_lost_is_no_loss() {
+    let (server, proxy, a) = quick();
+    let patient =
+        Client::connect(&format!("{}?response_timeout=0.5", server.url_at(proxy.port()))).expect("a good URL");
+    let of_a = job(&patient, secs(60)).at_least(ms(300));
+    let ran = of_a.run_blocking(|_| proxy.lose_reply_to(KEY));
+    assert!(ran.as_ref().is_ok_and(|ran| matches!(ran, JobRun::Ran(()))), "{ran:?}");
+    assert_eq!(proxy.struck(), 1, "set up badly");
+    drop(a);
+}
+
+#[test]
+fn a_run_is_lost_if_its_server_was_silent_for_too_long_even_if_it_still_is() {
+    let (_server, proxy, a) = quick();
+    let of_a = job(&a, ms(1500)).at_least(secs(1));
+    let ran = of_a.run_blocking(|hold| {
+        let begun = Instant::now();
+        eventually(|| begun.elapsed() > ms(700));
+        proxy.stall(Direction::ToServer);
+        eventually(|| hold.ensure().is_err());
+    });
+    let Ok(JobRun::Lost(loss)) = ran else { panic!("{ran:?}") };
+    assert_eq!(loss.reason, LostReason::Partitioned, "{loss}");
+    assert!(loss.renewed.is_some(), "it was renewed before: {loss}");
+    assert_eq!(stats(&of_a), [0, 0, 1]);
+}
+
+#[test]
+fn a_run_outlasts_a_renewal_without_an_answer() {
+    let (server, proxy, _) = quick();
+    let a = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
+    let ran = job(&a, secs(3)).run_blocking(|hold| {
+        proxy.lose_reply_to(KEY);
+        let begun = Instant::now();
+        while begun.elapsed() < secs(4) {
+            hold.ensure().expect("there is time for a second renewal");
+        }
+    });
+    assert!(ran.is_ok_and(|ran| ran.ran().is_some()));
+    assert_eq!(proxy.struck(), 1, "set up badly");
+}
+
+/// No object of the program has the hold any more, so it must not be renewed.
+#[test]
+fn a_run_whose_end_the_server_refuses_is_renewed_no_longer() {
+    for refused in ["publish", "del"] {
+        let (server, a, _) = pair();
+        let mut view = server.view();
+        let of_a = job(&a, ms(1500));
+        let right =
+            |view: &mut View, sign| view.command::<()>(&["ACL", "SETUSER", "default", &format!("{sign}{refused}")]);
+        let ran = of_a.run_blocking(|_| right(&mut view, "-"));
+        assert!(ran.is_ok_and(|ran| ran.ran().is_some()), "the work has run");
+        eventually(|| !view.exists(KEY));
+        right(&mut view, "+");
+        // The same by the border, whose caller could repeat it.
+        let of = |op| Request { lease: Some(ms(1500)), ..Request::new(op, "token", KEY, 1 << 40) };
+        let hold = a.run_blocking(of(Op::Acquire)).expect("it is free").number as u64;
+        a.run_blocking(Request { hold, ..of(Op::Renew) }).expect("it is held");
+        right(&mut view, "-");
+        let ended = a.run_blocking(Request { hold, lease: None, ..of(Op::LetGo) });
+        assert!(ended.is_ok_and(|ended| !ended.done), "the server has refused it");
+        eventually(|| !view.exists(KEY));
+    }
+}
+
+#[test]
+fn a_run_that_was_dropped_keeps_its_key_although_its_client_closes() {
+    let (server, a, _) = pair();
+    let of_a = job(&a, secs(60)).at_least(secs(30));
+    runtime().block_on(async {
+        let (began, mut begins) = tokio::sync::oneshot::channel();
+        let work = async move {
+            began.send(()).expect("it is awaited");
+            pending::<()>().await;
+        };
+        tokio::select! {
+            ran = of_a.run(work) => panic!("{ran:?}"),
+            _ = &mut begins => {}
+        }
+    });
+    a.close_blocking(redlatch::Holds::Release);
+    let left = server.view().pttl(KEY);
+    assert!((20_000..=30_000).contains(&left), "{left} ms");
+}
+
+#[test]
+fn the_end_of_a_run_that_the_server_does_not_hear_of_frees_no_other_node() {
+    let (server, proxy, a) = quick();
+    let b = Client::connect(&server.url()).expect("a good URL");
     let of_a = job(&a, secs(3)).at_least(secs(2));
     let ran = of_a.run_blocking(|_| {
         proxy.stall(Direction::ToServer);
         5
     });
     assert_eq!(ran.expect("no error").ran(), Some(5));
-    // Its key ends with the lease.
-    eventually(|| job(&b, secs(3)).run_blocking(|_| ()).expect("answered").ran().is_some());
+    // Its key ends with the lease, and the next node has the job when the first one is heard.
+    let mut view = server.view();
+    eventually(|| !view.exists(KEY));
+    let ran = job(&b, secs(60)).run_blocking(|hold| {
+        proxy.flow();
+        let begun = Instant::now();
+        while begun.elapsed() < secs(1) {
+            hold.ensure().expect("it is another node's");
+            assert!(view.exists(KEY));
+        }
+    });
+    assert!(ran.is_ok_and(|ran| ran.ran().is_some()));
 }
 
 #[test]
@@ -198,7 +327,7 @@ fn a_job_that_cannot_be_is_refused_with_a_remedy() {
     assert!(long.contains("at least 6s and at most 5s") && long.contains("no longer than"), "{long}");
     assert!(refused(a.job("", secs(5))).contains("name of the job"));
     assert!(refused(job(&a, secs(5)).env("")).contains("environment of the job"));
-    assert!(refused(job(&a, secs(0))).contains("lease"));
+    assert!(refused(job(&a, ms(99))).contains("100ms or more"));
 }
 
 #[test]

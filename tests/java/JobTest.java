@@ -292,8 +292,8 @@ class JobTest extends LockTest {
         assertRefused("is PT-1S; give zero or more", () -> here.atLeast(Duration.ofSeconds(-1)));
         assertRefused("the name of a job is empty; give", () -> Job.of(client, "", LONG));
         assertRefused("the environment of the job `" + name + "` is empty; give", () -> here.env(""));
-        assertRefused("is PT0S; give 1 ms or more", () -> Job.of(client, name, Duration.ZERO));
-        assertRefused("is PT-1S; give 1 ms or more", () -> Job.of(client, name, Duration.ofSeconds(-1)));
+        assertRefused("is PT0S; give 100 ms or more", () -> Job.of(client, name, Duration.ZERO));
+        assertRefused("is PT-1S; give 100 ms or more", () -> Job.of(client, name, Duration.ofSeconds(-1)));
         assertRefused("has no Job; use a client of this library", () -> Job.of(null, name, LONG));
         assertRefused("lease", () -> outcome(Job.of(client, name, Duration.ofSeconds(Long.MAX_VALUE))));
         for (Executable call : new Executable[] {() -> Job.of(client, null, LONG), () -> Job.of(client, name, null), () -> here.atLeast(null),

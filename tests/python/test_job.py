@@ -169,6 +169,10 @@ def test_other_nodes_skip_until_at_least_is_over(client: Client, stranger: Clien
     until_true(lambda: bool(other.run(int)), "the end of at_least")
     assert time.monotonic() - before >= 0.495
     assert other.stats().ran == 1
+    # No key lives for less than a millisecond.
+    view("DEL", key(name))
+    assert client.job(name, at_most=60, at_least=1e-9).run(int).outcome == "ran"
+    until_true(lambda: not view("EXISTS", key(name)), "the end of the key")
 
 
 def test_work_that_takes_longer_than_at_most_is_renewed(

@@ -9,14 +9,18 @@ use crate::api::guard::Guard;
 use crate::api::lock::LockBuilder;
 use crate::base::blocking;
 use crate::client::Client;
+use crate::client::hold::Hold;
+use crate::request::Look;
 use crate::request::error::{Error, Loss, Result};
 
+/// The shortest `at_most`: a shorter one would be over before the client believed in the lock.
+const SHORTEST: Duration = Duration::from_millis(100);
 /// The environment of jobs that name none.
 const ENV: &str = "default";
 
 impl Client {
     /// The job of this name: of all nodes that run it at about the same time, one does. `at_most` is the time for which the server
-    /// keeps the lock of a node that dies in the middle; while a node lives, it renews the lock, so the work may take longer.
+    /// keeps the lock of a node that dies in the middle, 100 ms or more; while a node lives, it renews the lock, so the work may take longer.
     pub fn job(&self, name: &str, at_most: Duration) -> Job {
         let counts = Arc::default();
         Job { client: self.clone(), name: name.into(), env: ENV.into(), at_most, at_least: Duration::ZERO, counts }
@@ -127,9 +131,9 @@ impl Job {
     /// Runs `work` if no other node does, and drops it at a loss. It never waits for another node.
     ///
     /// # Errors
-    /// `Config` if `at_least` is longer than `at_most`, or the name or the environment is empty; `Unsupported` if the server is no Redis;
-    /// those of [`LockBuilder::try_acquire`]. A server that cannot be reached at the end of the run is no error: the client logs a
-    /// warning, and the key ends after `at_most`.
+    /// `Config` if `at_least` is longer than `at_most`, `at_most` is below 100 ms, or the name or the environment is empty; `Unsupported` if the server is no Redis;
+    /// those of [`LockBuilder::try_acquire`]. A server that cannot be asked at the end of the run is no error: the client logs a
+    /// warning, goes on to free the lock, and the key ends after `at_most` at the latest.
     ///
     /// # Cancellation
     /// Dropping the future drops the work. The lock stays for what is missing of `at_least`; closing the client ends it earlier.
@@ -137,12 +141,13 @@ impl Job {
         // Both futures would have room for the work otherwise.
         let work = Box::pin(work);
         let Some(guard) = self.lock()?.try_acquire().await? else { return Ok(self.skipped()) };
-        guard.hold().renew().await?;
-        let run = Run { guard: Some(guard), job: self };
+        if let Err(error) = guard.hold().renew().await {
+            return self.not_begun(error);
+        }
+        let mut run = Run { guard: Some(guard), job: self, is_counted: false };
         let output = run.guard().run(work).await;
-        let (hold, job) = run.end();
-        let ended = hold.let_go(job.at_least).await;
-        job.count(output.and_then(|output| ended.map(|()| output)))
+        let ended = run.take().let_go(self.at_least).await;
+        run.answer(output, ended)
     }
 
     /// As [`Job::run`], without a runtime. The work gets the hold of the lock, of which [`Guard::ensure`] and [`Guard::on_lost`] tell a
@@ -154,14 +159,14 @@ impl Job {
     pub fn run_blocking<T>(&self, work: impl FnOnce(&Guard) -> T) -> Result<JobRun<T>> {
         blocking::check(|| format!("`{}`", self.name));
         let Some(guard) = self.lock()?.blocking().try_acquire()? else { return Ok(self.skipped()) };
-        let guard = guard.0;
-        guard.hold().renew_blocking()?;
-        let run = Run { guard: Some(guard), job: self };
+        if let Err(error) = guard.hold().renew_blocking() {
+            return self.not_begun(error);
+        }
+        let mut run = Run { guard: Some(guard.0), job: self, is_counted: false };
         let output = work(run.guard());
         let kept = run.guard().ensure();
-        let (hold, job) = run.end();
-        let ended = hold.let_go_blocking(job.at_least);
-        job.count(kept.and(ended).map(|()| output))
+        let ended = run.take().let_go_blocking(self.at_least);
+        run.answer(kept.map(|()| output), ended)
     }
 
     fn lock(&self) -> Result<LockBuilder> {
@@ -169,6 +174,11 @@ impl Job {
         if name.is_empty() || env.is_empty() {
             let what = if name.is_empty() { "name" } else { "environment" };
             return Err(Error::config(format!("the {what} of the job `{name}` is empty; give it a text")));
+        }
+        if *at_most < SHORTEST {
+            return Err(Error::config(format!(
+                "the job `{name}` is to keep its lock for at most {at_most:?} after the death of its node; give {SHORTEST:?} or more"
+            )));
         }
         if at_least > at_most {
             return Err(Error::config(format!(
@@ -183,16 +193,16 @@ impl Job {
         JobRun::Skipped
     }
 
-    fn count<T>(&self, ended: Result<T>) -> Result<JobRun<T>> {
-        match ended {
-            Err(Error::Lost(loss)) => {
-                self.counts.lost.fetch_add(1, Relaxed);
-                Ok(JobRun::Lost(loss))
-            }
-            ended => {
-                self.counts.ran.fetch_add(1, Relaxed);
-                ended.map(JobRun::Ran)
-            }
+    fn lost<T>(&self, loss: Box<Loss>) -> JobRun<T> {
+        self.counts.lost.fetch_add(1, Relaxed);
+        JobRun::Lost(loss)
+    }
+
+    /// The answer of a run whose lock is not renewed.
+    fn not_begun<T>(&self, error: Error) -> Result<JobRun<T>> {
+        match error {
+            Error::Lost(loss) => Ok(self.lost(loss)),
+            error => Err(error),
         }
     }
 }
@@ -210,28 +220,46 @@ impl Debug for Job {
     }
 }
 
-/// A run in progress. Its drop lets the lock go: the work was dropped, or has panicked.
+/// A run in progress. Its drop counts it, and lets the lock go: the work was dropped, or has panicked.
 struct Run<'a> {
-    /// `None`: it has ended.
+    /// `None`: its end has begun.
     guard: Option<Guard>,
     job: &'a Job,
+    is_counted: bool,
 }
 
-impl<'a> Run<'a> {
+impl Run<'_> {
     fn guard(&self) -> &Guard {
-        self.guard.as_ref().expect("the run has not ended")
+        self.guard.as_ref().expect("its end has not begun")
     }
 
-    fn end(mut self) -> (crate::client::hold::Hold, &'a Job) {
-        (self.guard.take().expect("a run ends once").into_hold(), self.job)
+    fn take(&mut self) -> Hold {
+        self.guard.take().expect("a run ends once").into_hold()
+    }
+
+    /// The answer from the outcome of the work and that of the end, which is a loss or of no interest: the node had the lock while it
+    /// worked.
+    fn answer<T>(mut self, output: Result<T>, ended: Result<()>) -> Result<JobRun<T>> {
+        self.is_counted = true;
+        match (output, ended) {
+            (Err(Error::Lost(loss)), _) | (_, Err(Error::Lost(loss))) => Ok(self.job.lost(loss)),
+            (output, _) => {
+                self.job.counts.ran.fetch_add(1, Relaxed);
+                output.map(JobRun::Ran)
+            }
+        }
     }
 }
 
 impl Drop for Run<'_> {
     fn drop(&mut self) {
+        let Job { counts, at_least, .. } = self.job;
+        let is_lost = self.guard.as_ref().is_some_and(|guard| matches!(guard.hold().look(), Look::Lost(_)));
+        if !self.is_counted {
+            if is_lost { &counts.lost } else { &counts.ran }.fetch_add(1, Relaxed);
+        }
         if let Some(guard) = self.guard.take() {
-            self.job.counts.ran.fetch_add(1, Relaxed);
-            guard.into_hold().let_go_soon(self.job.at_least);
+            guard.into_hold().let_go_soon(*at_least);
         }
     }
 }

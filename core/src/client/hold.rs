@@ -8,6 +8,9 @@ use crate::client::Client;
 use crate::request::error::{Error, Result};
 use crate::request::{Answer, Look, Op, Request};
 
+/// The shortest lease of a key.
+const SHORTEST: Duration = Duration::from_millis(1);
+
 /// Dropping it releases the lock later: the I/O thread does it and reports no error.
 pub struct Hold {
     pub client: Client,
@@ -165,7 +168,7 @@ impl Hold {
     }
 
     fn letting_go(&self, at_least: Duration) -> Request {
-        let lease = (!at_least.is_zero()).then_some(at_least);
+        let lease = (!at_least.is_zero()).then(|| at_least.max(SHORTEST));
         Request { op: Op::LetGo, lease, ..self.release.clone() }
     }
 

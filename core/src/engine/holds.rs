@@ -46,7 +46,7 @@ use stand_ins::StandIns;
 use timetable::Timetable;
 
 pub use due::Ask;
-pub use owned::{Lapsed, Leaving, Meant, SHORT, believed, lease_for};
+pub use owned::{Lapsed, Leaving, LetGo, Meant, SHORT, believed, lease_for};
 
 /// The time for which a lost hold still counts as its owner's latest: the one that a release without a number means.
 pub const REMEMBER: Duration = Duration::from_secs(600);
@@ -58,7 +58,7 @@ const STEP: Duration = Duration::from_millis(25);
 pub struct Holds {
     uuid: String,
     watchdog: Duration,
-    /// Renewals are due at multiples of this time after `origin`, so that they come in batches.
+    /// That of the watchdog's time, see [`step_of`]. The times count from `origin`.
     step: Duration,
     origin: Instant,
     /// The owners by key. Keys are used again, and neighbours in time are neighbours in memory.
@@ -112,13 +112,18 @@ impl Ended {
     }
 }
 
+/// Renewals by this lease are due at multiples of this time, so that they come in batches.
+fn step_of(lease: Duration) -> Duration {
+    (lease / 12).max(Duration::from_millis(1))
+}
+
 impl Holds {
     pub fn new(uuid: String, watchdog: Duration) -> Self {
         let owned = Slab::new();
         let due = Timetable::new();
         let past = Past::default();
         let prefix = String::new();
-        let step = (watchdog / 12).max(Duration::from_millis(1));
+        let step = step_of(watchdog);
         let origin = Instant::now();
         Holds {
             uuid,
@@ -392,6 +397,13 @@ impl Holds {
         self.plan(key);
     }
 
+    /// Counts and reports the loss of a hold that the ledger has forgotten.
+    fn found_lost(&mut self, claim: &Claim, number: u64, loss: Loss) {
+        self.figures.lost[loss.reason as usize - 1] += 1;
+        let report = Some(Report { scope: Scope::default(), is_own_doing: false });
+        self.ended.push(Ended { number, claim: claim.clone(), loss: Some(loss), report });
+    }
+
     /// Counts holds that have ended; `acquired`: the time since which their owner had the lock, if it has it no more.
     fn count_out(&mut self, ended: u32, acquired: Option<Instant>, now: Instant) {
         self.figures.held -= u64::from(ended);
@@ -408,6 +420,11 @@ impl Holds {
 
     fn take_scope(&mut self, number: u64) -> Option<UnkeptScope> {
         if self.scopes.is_empty() { None } else { self.scopes.remove(&number) }
+    }
+
+    /// The lease that a renewal gives to what this owner has.
+    fn term_of(&self, key: usize) -> Duration {
+        self.owned[key].term.unwrap_or(self.watchdog)
     }
 
     /// The lease of what it renews.
@@ -611,7 +628,7 @@ impl Holds {
         if owned.unanswered > 0 {
             let claim = owned.claim.clone();
             let field = owned.field;
-            let end = owned.deadline + self.watchdog;
+            let end = owned.deadline + owned.term.unwrap_or_default().max(self.watchdog);
             self.outlasts_in(&claim, field, end);
         }
         let owned = &self.owned[key];

@@ -202,10 +202,10 @@ fn submit(target: Target, ticket: u64, request: Request, done: Done) {
         Op::Extend if target.row.traits.held => {
             spawn(&redis, ticket, done, async move { target.extend(request.hold).await })
         }
-        Op::Renew => done(target.renew(request.hold, ticket)),
+        Op::Renew => done(target.renew(request.hold)),
         Op::LetGo => {
             let at_least = request.lease.unwrap_or_default();
-            spawn(&redis, ticket, done, async move { target.let_go(request.hold, at_least).await })
+            spawn(&redis, ticket, done, target.let_go(request.hold, at_least))
         }
         Op::Ping => spawn(&redis, ticket, done, async move { target.ping().await }),
         Op::Keys => spawn(&redis, ticket, done, async move { target.keys().await }),

@@ -26,7 +26,7 @@ impl Redis {
     /// have something.
     pub fn tell_closed(self: &Arc<Self>) -> Vec<Claim> {
         let mut left = self.holds(|holds| holds.close(Instant::now()));
-        left.extend(self.insisting.grips());
+        left.extend(self.insisting.grips(Instant::now()));
         left
     }
 

@@ -406,6 +406,9 @@ fn is_full(code: &str, message: &str) -> bool {
 /// The obstacle of an [`Error::NotAcquired`] whose server was in quarantine.
 pub(crate) const IN_QUARANTINE: &str = "its server may have lost locks, and grants none until their holders must have noticed (the option quarantine); try later";
 
+/// The first words of servers that do not let a user run a script, or name its keys: of Redis 7 and 8 and Valkey, and of Redis 6.
+const NO_CALL: [&str; 3] = ["User ", "No permissions to access a key", "this user has no permissions"];
+
 /// Codes with which a server refuses all work for the moment.
 const TRANSIENT: [&str; 7] = ["LOADING", "BUSY", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "READONLY", "NOREPLICAS"];
 
@@ -470,16 +473,11 @@ impl Error {
     }
 
     /// Tells whether the server has refused a call before its script began: the user may not log in, or may not run scripts on these
-    /// keys. A refusal inside a script names the script.
+    /// keys. Inside a script the words about a missing right are others.
     pub(crate) fn is_before_script(&self) -> bool {
-        match self {
-            Error::Refused { code, message, .. } => match code.as_str() {
-                "NOAUTH" | "WRONGPASS" => true,
-                "NOPERM" => !message.contains("script"),
-                _ => false,
-            },
-            _ => false,
-        }
+        let Error::Refused { code, message, .. } = self else { return false };
+        let is_call = NO_CALL.iter().any(|said| message.starts_with(said));
+        matches!(code.as_str(), "NOAUTH" | "WRONGPASS") || (code == "NOPERM" && is_call)
     }
 
     /// The same error, as the end of a wait in which no server answered; `None`: the caller's own wait has not ended.

@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use pyo3::prelude::*;
 use redlatch::ffi::{self, Border, Look, Op, Request};
@@ -16,6 +17,9 @@ use crate::object::Object;
 use crate::outcome::{self, LOST, Outcome};
 use crate::park;
 use crate::pending::{Meaning, Pending};
+
+/// The shortest lease of a key.
+const SHORTEST: Duration = Duration::from_millis(1);
 
 /// The serial number of the latest hold. It starts with 1, so that Python never takes a serial number for false.
 static SERIALS: AtomicU64 = AtomicU64::new(1);
@@ -268,7 +272,8 @@ impl Held {
     }
 
     fn letting_go(&self, at_least: Option<f64>) -> redlatch::Result<Request> {
-        let lease = outcome::duration(at_least)?.filter(|at_least| !at_least.is_zero());
+        let at_least = outcome::duration(at_least)?.filter(|at_least| !at_least.is_zero());
+        let lease = at_least.map(|at_least| at_least.max(SHORTEST));
         Ok(Request { lease, ..self.request(Op::LetGo)? })
     }
 

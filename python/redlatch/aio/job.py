@@ -14,7 +14,7 @@ from redlatch.aio.locks import Lock
 from redlatch.aio.loops import here, run, runs_here
 from redlatch.decorating import check_function
 from redlatch.durations import Seconds
-from redlatch.errors import RedlatchError, UnsupportedError
+from redlatch.errors import LockLostError, RedlatchError, UnsupportedError
 from redlatch.job import BaseJob, JobRun, P, check_callable, loss_of
 from redlatch.owners import EACH
 from redlatch.typings import Self
@@ -44,7 +44,8 @@ class Job(BaseJob):
 
     Times are seconds or `timedelta`. A run may raise UnavailableError, RefusedError, ClosedError, and ConfigError for
     a name or time that cannot be used. The server need not hear of the end of a run: a warning is logged then, and the
-    lock ends after `at_most`. MySQL, MariaDB and ZooKeeper raise UnsupportedError. Cancelling leaves no lock behind.
+    client goes on to free the lock. MySQL, MariaDB and ZooKeeper raise UnsupportedError. Cancelling leaves no lock
+    behind.
     """
 
     _caller: ClassVar[str] = "task"
@@ -80,6 +81,9 @@ class Job(BaseJob):
             return self._skip()
         try:
             calls.answer(await hold._begin_renewal(here(), self._at_most), self._key)
+        except LockLostError as error:
+            # It was lost before the work began.
+            return self._ended(hold, None, error)
         except BaseException:
             # A coroutine that is closed here cannot wait for the release.
             hold._release_soon()
@@ -101,7 +105,7 @@ class Job(BaseJob):
         except BaseException:
             # The coroutine is closed, perhaps after its loop, so it cannot wait.
             hold._let_go_soon(self._at_least)
-            self._count(None)
+            self._count(loss_of(hold, None))
             if runs_here():
                 task.cancel()
             raise

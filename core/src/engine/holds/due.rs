@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use smallvec::SmallVec;
 
-use super::{Gone, Holds, LASTING, Lost, Owned, REMEMBER, STEP, believed, lease_for};
+use super::{Gone, Holds, LASTING, Lost, Owned, REMEMBER, STEP, believed, lease_for, step_of};
 use crate::base::clock::Instant;
 use crate::engine::claim::Claim;
 
@@ -147,13 +147,14 @@ impl Holds {
     /// old losses on the way. Gives the number of questions, at most `most`.
     pub fn due(&mut self, now: Instant, most: usize, mut ask: impl FnMut(&Claim, Ask) -> bool) -> usize {
         let mut asked = 0;
-        // The next question comes soon, unless an answer changes that: an error is not a loss.
-        let again = self.stepped(now + self.watchdog / 10, self.step);
         while asked < most {
             let Some((at, key)) = self.due.take(now) else { break };
             let Some(owned) = self.owned.get_mut(key).filter(|owned| owned.due == Some(at)) else { continue };
             owned.due = None;
             self.expire(key, now);
+            // The next question comes soon, unless an answer changes that: an error is not a loss.
+            let term = self.term_of(key);
+            let again = self.stepped(now + term / 10, step_of(term));
             let owned = &mut self.owned[key];
             if owned.live() > 0 {
                 let renew = owned.is_renewed() && owned.renew_at <= now;
@@ -164,7 +165,7 @@ impl Holds {
                         owned.renew_at = again;
                     }
                     let lease = if renew {
-                        lease_for(owned.deadline.saturating_duration_since(now)).max(self.watchdog)
+                        lease_for(owned.deadline.saturating_duration_since(now)).max(term)
                     } else {
                         Duration::ZERO
                     };
@@ -209,8 +210,7 @@ impl Holds {
     /// holds it, 0 another owner does, - no owner does. `tells`: the server reports changes from now on. If it does
     /// not, the client asks as often as it renews.
     pub fn answered(&mut self, asks: &[Ask], states: &str, incarnation: u64, tells: bool, sent: Instant, now: Instant) {
-        let until = sent + believed(self.watchdog);
-        let renew_at = self.next_renewal(now);
+        let usual = (sent + believed(self.watchdog), self.next_renewal(self.watchdog, now));
         for (ask, state) in asks.iter().zip(states.bytes()) {
             let Some(owned) = self.owned.get_mut(ask.key).filter(|owned| owned.first == ask.first && owned.live() > 0)
             else {
@@ -222,8 +222,13 @@ impl Holds {
                 self.missing(&claim, field, state == b'0', incarnation, sent, now);
                 continue;
             }
+            let (until, renew_at) = match owned.term {
+                None => usual,
+                // It may be newer than the question.
+                Some(term) => (sent + believed(term.min(ask.lease)), self.next_renewal(term, now)),
+            };
             if ask.lease > Duration::ZERO {
-                owned.renewed(until, renew_at, sent);
+                self.owned[ask.key].renewed(until, renew_at, sent);
                 self.tell("until", &self.owned[ask.key], 0, Some(sent), 0);
                 let claim = self.owned[ask.key].claim.clone();
                 self.last_until(&claim, until, sent);
@@ -266,8 +271,8 @@ impl Holds {
     /// which the server keeps for `left`. The client believes that, even if it is less than before. The release asked for
     /// `lease` at least; if that was more than zero, it renewed the holds.
     pub fn left(&mut self, claim: &Claim, field: i64, left: Duration, lease: Duration, sent: Instant, now: Instant) {
-        let renew_at = self.next_renewal(now);
         for key in self.holders_under(&claim.of(field)) {
+            let renew_at = self.next_renewal(self.term_of(key), now);
             let owned = &mut self.owned[key];
             // The belief of another owner that is over stays over: this one may have taken the lock since.
             let is_over = owned.deadline <= now && owned.claim.owner != claim.owner;
@@ -290,8 +295,9 @@ impl Holds {
         self.stepped(now + third - later.mul_f64((key / NEIGHBOURS * 61 % 128) as f64 / 128.0), self.step)
     }
 
-    fn next_renewal(&self, now: Instant) -> Instant {
-        self.stepped(now + self.watchdog / 3, self.step)
+    /// The time of the renewal after one that gives this lease.
+    pub(super) fn next_renewal(&self, lease: Duration, now: Instant) -> Instant {
+        self.stepped(now + lease / 3, step_of(lease))
     }
 
     /// The last step at or before a time.

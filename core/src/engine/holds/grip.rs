@@ -59,7 +59,8 @@ impl Owned {
     /// client believes in it for most of the watchdog's time and no longer, and nothing speaks against it.
     fn is_sure(&self, number: u64, incarnation: u64, watchdog: Duration, now: Instant) -> bool {
         let [hold] = self.holds.as_slice() else { return false };
-        let is_plain = hold.number == number && hold.lost.is_none() && !hold.kept && self.shared.is_none();
+        let is_usual = !hold.kept && self.term.is_none() && self.shared.is_none();
+        let is_plain = hold.number == number && hold.lost.is_none() && is_usual;
         let whole = believed(watchdog);
         let left = self.deadline.saturating_duration_since(now);
         let is_answered = self.unanswered == 0 && !self.is_overdue;

@@ -31,6 +31,8 @@ pub struct Owned {
     pub gripped: Instant,
     /// The sending time of the last renewal that the server confirmed.
     pub renewed: Option<Instant>,
+    /// The lease that each renewal gives; `None`: the watchdog's time.
+    pub term: Option<Duration>,
     /// The time of the next renewal, if the watchdog renews a hold.
     pub renew_at: Instant,
     /// The renewal was due while another call of the owner was under way.
@@ -136,6 +138,16 @@ impl From<&Request> for Meant {
     }
 }
 
+/// A hold that has ended, and whose key the server keeps for a while.
+pub struct LetGo {
+    /// The owner under whose field the server keeps it.
+    pub field: i64,
+    pub acquired: Instant,
+    pub renewed: Option<Instant>,
+    /// The server keeps the key no longer, unless a later call says so.
+    pub end: Instant,
+}
+
 /// The facts for the call of a release.
 #[derive(Debug)]
 pub struct Leaving {
@@ -202,6 +214,46 @@ impl Holds {
         if self.latest_before(claim, meant).is_some() {
             self.stands_in(claim, meant);
         }
+    }
+
+    /// Has the watchdog renew a hold, each time by this lease, although it has a lease of its own.
+    pub fn renew(&mut self, number: u64, lease: Duration, now: Instant) {
+        let Some(key) = self.numbers.get(&number).copied() else { return };
+        let renew_at = self.next_renewal(lease, now);
+        let owned = &mut self.owned[key];
+        owned.holds.iter_mut().filter(|hold| hold.number == number).for_each(|hold| hold.is_renewed = true);
+        owned.term = Some(lease);
+        owned.renew_at = renew_at;
+        self.plan(key);
+    }
+
+    /// Ends a hold whose key the server is to keep for a while. `None`: it is lost, or its owner has others, so that only a
+    /// release can end it.
+    pub fn let_go(&mut self, claim: &Claim, number: u64, now: Instant) -> Option<LetGo> {
+        let key = *self.numbers.get(&number)?;
+        self.expire(key, now);
+        let owned = &self.owned[key];
+        let is_held = owned.holds.iter().any(|hold| hold.number == number && hold.lost.is_none());
+        let is_alone = self.counted_with(claim).iter().map(|key| self.owned[*key].holds.len()).sum::<usize>() == 1;
+        if !is_held || !is_alone {
+            return None;
+        }
+        // A renewal may be under way.
+        let left = lease_for(owned.outlasting().unwrap_or(owned.deadline).saturating_duration_since(now));
+        let end = now + left.max(self.term_of(key));
+        let let_go = LetGo { field: owned.field, acquired: owned.acquired, renewed: owned.renewed, end };
+        self.tell("leaving", owned, number, None, 0);
+        self.forget(claim, number, now);
+        Some(let_go)
+    }
+
+    /// Notes that such a hold had been lost before its end, as the server says: another owner has the key, or no owner has it.
+    pub fn was_lost(&mut self, claim: &Claim, number: u64, let_go: &LetGo, is_taken: bool, now: Instant) -> Loss {
+        let reason = if is_taken { LostReason::TakenOver } else { LostReason::Deleted };
+        let LetGo { acquired, renewed, .. } = *let_go;
+        let loss = self.loss(claim, &Lost { reason, acquired, renewed, noticed: now }, now);
+        self.found_lost(claim, number, loss.clone());
+        loss
     }
 
     /// Ends the renewal of a hold.
@@ -301,6 +353,7 @@ impl Owned {
             acquired: now,
             gripped: now,
             renewed: None,
+            term: None,
             renew_at: now,
             is_overdue: false,
             check_at: None,

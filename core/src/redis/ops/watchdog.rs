@@ -156,7 +156,9 @@ async fn ask_about(redis: &Arc<Redis>, batch: Batch) {
 /// Sends a call about these holds. True: its keys are at two servers.
 async fn ask(redis: &Arc<Redis>, call: &Call, asks: &[Ask]) -> bool {
     // The answer still counts within this time, and if none comes there is time for two more rounds.
-    let response = (redis.config.watchdog / 3).min(redis.config.response_timeout).max(LEAST);
+    let leases = asks.iter().map(|ask| ask.lease).filter(|lease| !lease.is_zero());
+    let shortest = leases.chain([redis.config.watchdog]).min().unwrap_or_default();
+    let response = (shortest / 3).min(redis.config.response_timeout).max(LEAST);
     let limits = Limits { response, window: response };
     let mut sent = Instant::now();
     let (mut outcome, mut reports) = redis.link.run_told(call, limits).await;

@@ -273,7 +273,7 @@ impl Target {
             }
             if !reduced.is_done {
                 // The entry may be that of a call by another kind.
-                target.insist(target.claim.of(entry.claim.owner), begun + target.patience());
+                target.insist(target.claim.of(entry.claim.owner), begun, begun + target.patience());
             }
             drop(entry);
         })

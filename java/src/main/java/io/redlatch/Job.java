@@ -23,10 +23,12 @@ import org.redisson.api.RedissonClient;
  * class exclude each other. ShedLock without its {@code safeUpdate} may delete the key of another node; the run hears of that as a loss.
  *
  * <p>An interrupt ends no run: the thread's flag stays set, and the work heeds it or not. However the work ends, the lock is let go. Failures
- * are the exceptions of {@code org.redisson}, as for locks. A server that cannot be reached at the end of a run is none: the client logs a warning, and
- * the key ends after {@code atMost}. The shutdown of the client ends the locks of its runs.
+ * are the exceptions of {@code org.redisson}, as for locks. A server that cannot be asked at the end of a run is none: the client logs a warning, and
+ * goes on to free the key. The shutdown of the client ends the locks of its runs.
  */
 public final class Job {
+    /** A shorter time would be over before the client believed in the lock. */
+    private static final Duration SHORTEST = Duration.ofMillis(100);
     private static final String PREFIX = "job-lock:";
     /** The environment of jobs that name none. */
     private static final String ENV = "default";
@@ -61,9 +63,9 @@ public final class Job {
     /**
      * The job of that name, in the environment {@code default}. Asks nothing of the server.
      *
-     * @param atMost for how long the server keeps the lock of a node that dies in the middle, 1 ms or more. While the node lives, it renews the lock
+     * @param atMost for how long the server keeps the lock of a node that dies in the middle, 100 ms or more. While the node lives, it renews the lock
      *        every third of this time, so the work may take longer
-     * @throws IllegalArgumentException if the name is empty, {@code atMost} is shorter than 1 ms, or {@code client} was not made by this library
+     * @throws IllegalArgumentException if the name is empty, {@code atMost} is shorter than 100 ms, or {@code client} was not made by this library
      * @throws ClassPathConflictException if that is because Redisson itself is on the class path as well
      * @throws UnsupportedOperationException if the client's server is no Redis
      */
@@ -74,8 +76,8 @@ public final class Job {
         if (name.isEmpty()) {
             throw new IllegalArgumentException("the name of a job is empty; give it a text");
         }
-        if (atMost.compareTo(Lease.SHORTEST) < 0) {
-            throw new IllegalArgumentException("the longest time of the job `" + name + "` is " + atMost + "; give 1 ms or more");
+        if (atMost.compareTo(SHORTEST) < 0) {
+            throw new IllegalArgumentException("the longest time of the job `" + name + "` is " + atMost + "; give 100 ms or more");
         }
         return new Job(own, name, ENV, atMost, Duration.ZERO);
     }
@@ -129,14 +131,19 @@ public final class Job {
      * of which {@link Hold#ensure} and {@link Hold#onLost} tell a loss: the library does not stop it.
      *
      * @throws E as the work throws it, after the lock was let go; a loss is a suppressed exception of it
-     * @throws LockLostException if the lock was lost before the work began, which then does not run; or as the work throws it
      * @throws IllegalArgumentException if the server cannot keep such a lock: the name or {@code atMost} is too long for it
      * @throws org.redisson.client.RedisException if the server cannot be asked for the lock, or refuses it; the work does not run
      * @throws org.redisson.RedissonShutdownException if the client was shut down
      */
     public <T, E extends Exception> JobRun<T> call(JobWork<T, E> work) throws E {
         Objects.requireNonNull(work, "the work of a job is null");
-        JobSource.Run run = source.begin(Lease.saturated(atMost), Lease.saturated(atLeast));
+        JobSource.Run run;
+        try {
+            run = source.begin(Lease.saturated(atMost), Lease.saturated(atLeast));
+        } catch (LockLostException loss) { // before the work began
+            lost.increment();
+            return new JobRun<>(JobOutcome.LOST, null, loss);
+        }
         if (run == null) {
             skipped.increment();
             return new JobRun<>(JobOutcome.SKIPPED, null, null);

@@ -6,6 +6,6 @@ public enum JobOutcome {
     RAN,
     /** Another run has the job, or had it less than {@link Job#atLeast} ago. The work was not begun. */
     SKIPPED,
-    /** The work ran, and this node lost the lock in the middle: another one may have begun the job. */
+    /** This node lost the lock before the work had ended, or in rare cases before it had begun: another one may have begun the job. */
     LOST
 }

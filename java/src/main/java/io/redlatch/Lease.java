@@ -17,7 +17,7 @@ import org.redisson.api.RLock;
  */
 public final class Lease implements AutoCloseable {
     private static final long RENEWED = -1;
-    static final Duration SHORTEST = Duration.ofMillis(1);
+    private static final Duration SHORTEST = Duration.ofMillis(1);
 
     private final RLock lock;
     private final Hold hold;
