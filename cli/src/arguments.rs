@@ -1,6 +1,7 @@
 //! The words of the command line.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -30,7 +31,14 @@ pub enum Subcommand {
     Ls(Ls),
     Who(Who),
     Release(Release),
+    Tail(Tail),
+    Top(Top),
     Doctor(Doctor),
+    Server(Server),
+    Bench(Bench),
+    Completions(Completions),
+    #[command(name = "man")]
+    Manual(Manual),
 }
 
 /// Lists the locks that are held, of every client and of Redisson
@@ -97,6 +105,108 @@ pub struct Release {
     /// The name of the lock
     #[arg(value_name = "NAME")]
     pub name: String,
+}
+
+/// Runs a private Redis, for trying out and for tests
+///
+/// Prints the URL of the server, and ends it at INT or TERM. With a command, runs that with the URL in REDLATCH_URL, and ends the server after it. The
+/// server listens on this machine alone, keeps no data, and dies with redlatch. It takes redis-server or valkey-server from PATH.
+#[derive(Args)]
+#[command(
+    after_help = "Exit codes: 0, or that of the command; 69 no server; 64 usage; 126, 127 the command cannot be run."
+)]
+pub struct Server {
+    /// Its port; without this option a free one
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub port: Option<u16>,
+    /// Print a JSON object instead of the URL
+    #[arg(long)]
+    pub json: bool,
+    /// The command, behind `--`
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+/// Prints a script that has a shell complete the words of redlatch
+///
+/// For bash: `redlatch completions bash > /etc/bash_completion.d/redlatch`. The script of another shell goes where that one looks for it.
+#[derive(Args)]
+pub struct Completions {
+    #[arg(value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
+}
+
+/// Writes the manual pages of redlatch into a folder
+///
+/// A page for redlatch and one for each subcommand: `redlatch man /usr/local/share/man/man1`, then `man redlatch-run`.
+#[derive(Args)]
+pub struct Manual {
+    /// The folder, which is made if it is not there
+    #[arg(value_name = "FOLDER")]
+    pub folder: PathBuf,
+}
+
+/// Measures the locks of a server, beside its bare answer
+///
+/// Five figures, a second for each: an answer of the server; a free lock; a lock that goes from one client to another; one lock of 16 tasks; 64 locks of
+/// 64 tasks. It loads the server, and leaves nothing behind.
+#[derive(Args)]
+#[command(after_help = "Exit codes: 0 measured; 69 server unreachable; 77 not allowed; 64 usage.")]
+pub struct Bench {
+    /// The server, as of `redlatch run`
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+    /// The beginning of the names of its locks, for a user that may not use all names
+    #[arg(long, value_name = "NAME", default_value = "redlatch-bench")]
+    pub name: String,
+    /// The time for each figure
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = times::read)]
+    pub time: Duration,
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Prints what happens to locks, a line for each event
+///
+/// Goes on until INT or TERM, or until the reader of its output has gone. It sees locks by looking again and again: what happens between two
+/// looks, a second apart at best, it does not see, and a released lock looks like a deleted one.
+#[derive(Args)]
+#[command(
+    after_help = "Exit codes: 0 ended by INT, TERM or its reader; 69 server unreachable at the start; 77 not allowed; 64 usage."
+)]
+pub struct Tail {
+    /// The server, as of `redlatch run`; only Redis
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub json: bool,
+    /// The names, as of `redlatch ls`
+    #[arg(value_name = "PATTERN", default_value = "*")]
+    pub pattern: String,
+}
+
+/// Shows the locks that are held on a screen, and what happens to them
+///
+/// The key `?` shows all keys. It sees locks by looking again and again, and spares the server: of many locks it looks at each less often.
+#[derive(Args)]
+#[command(
+    after_help = "Exit codes: 0 ended by q, INT or TERM; 69 server unreachable at the start; 77 not allowed; 64 usage, no terminal."
+)]
+pub struct Top {
+    /// The server, as of `redlatch run`; only Redis
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+    /// Release no locks: the key R does nothing
+    #[arg(long)]
+    pub readonly: bool,
+    /// The time between two looks at a lock
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = times::read)]
+    pub interval: Duration,
+    /// The names, as of `redlatch ls`
+    #[arg(value_name = "PATTERN", default_value = "*")]
+    pub pattern: String,
 }
 
 /// Looks for what would hurt locks, at the servers and by locks of its own

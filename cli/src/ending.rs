@@ -1,5 +1,6 @@
 //! The exit codes of `redlatch run`, and which error has which.
 
+use std::io;
 use std::process::ExitStatus;
 
 use redlatch::Error;
@@ -59,6 +60,11 @@ impl Failure {
 
     pub fn usage(text: impl Into<String>) -> Self {
         Failure::new(USAGE, "usage", text)
+    }
+
+    /// The system does not give what the program needs to show locks.
+    pub fn system(error: io::Error) -> Self {
+        Failure::new(SYSTEM, "failed", format!("the system refused what redlatch needs to show locks: {error}"))
     }
 }
 

@@ -67,7 +67,7 @@ fn tell(arguments: &arguments::Who, style: Style) -> Result<u8, Failure> {
 
 /// The lock of that name; `None`: it is free.
 pub fn find(client: &Client, name: &str) -> Result<Option<HeldLock>, Failure> {
-    let look = || client.locks(&escaped(name)).next_blocking();
+    let look = || client.locks(&literal(name)).next_blocking();
     if let Some(lock) = look()? {
         return Ok(Some(lock));
     }
@@ -96,7 +96,7 @@ pub fn ended(result: Result<u8, Failure>, name: &str, style: Style) -> ExitCode 
 }
 
 /// The pattern that only this name matches.
-fn escaped(name: &str) -> String {
+pub fn literal(name: &str) -> String {
     let mut pattern = String::new();
     for c in name.chars() {
         if "*?[]\\^".contains(c) {

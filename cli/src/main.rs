@@ -5,6 +5,7 @@ mod arguments;
 mod attend;
 mod belief;
 mod bell;
+mod bench;
 mod clock;
 mod command;
 mod doctor;
@@ -13,15 +14,20 @@ mod ending;
 mod keeper;
 mod list;
 mod lock;
+mod manual;
 mod release;
 mod reports;
 mod run;
+mod server;
 mod signals;
 mod start;
 mod table;
+mod tail;
 mod terminal;
 mod times;
+mod top;
 mod warden;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -46,6 +52,12 @@ fn main() -> ExitCode {
             Subcommand::Who(arguments) => list::who(&arguments),
             Subcommand::Doctor(arguments) => doctor::doctor(&arguments),
             Subcommand::Release(arguments) => release::release(&arguments),
+            Subcommand::Tail(arguments) => tail::tail(&arguments),
+            Subcommand::Top(arguments) => top::top(&arguments),
+            Subcommand::Server(arguments) => server::server(&arguments),
+            Subcommand::Bench(arguments) => bench::bench(&arguments),
+            Subcommand::Completions(arguments) => manual::completions(&arguments),
+            Subcommand::Manual(arguments) => manual::manual(&arguments),
         },
         Err(error) => {
             let _ = error.print();

@@ -27,32 +27,26 @@ fn take_away(arguments: &Release, style: Style) -> Result<u8, Failure> {
         answer(style, &format!("`{name}` is free"), &object);
         return Ok(FREE);
     };
-    let chosen = Chosen::of(arguments, lock)?;
-    let kept = |why: String| Failure::new(NOT_ACQUIRED, "not_released", format!("`{name}` was not released: {why}"));
+    let chosen = Chosen::of(lock, arguments.permit)?;
     if !arguments.yes && !is_confirmed(&chosen)? {
-        return Err(kept("the answer was not `y`".into()));
+        return Err(chosen.kept("the answer was not `y`"));
     }
-    if !chosen.is_still_there(&client)? || !chosen.take_from(&client)? {
-        return Err(kept(format!("{}; look again with `redlatch who`", chosen.gone())));
-    }
-    let done = match chosen.permit {
-        Some(permit) => format!("permit {permit} of `{name}` was given back"),
-        None => format!("`{name}` was taken from {}", chosen.holder()),
-    };
+    let done = chosen.take(&client)?;
     answer(style, &done, &chosen.object());
     Ok(0)
 }
 
 /// The holder that loses the lock.
-struct Chosen {
-    lock: HeldLock,
+pub struct Chosen {
+    pub lock: HeldLock,
     permit: Option<PermitId>,
 }
 
 impl Chosen {
-    fn of(arguments: &Release, mut lock: HeldLock) -> Result<Self, Failure> {
+    /// `permit`: the one that is given back, of a semaphore.
+    pub fn of(mut lock: HeldLock, permit: Option<PermitId>) -> Result<Self, Failure> {
         let name = in_one_line(&lock.name);
-        let Some(permit) = arguments.permit else {
+        let Some(permit) = permit else {
             return match lock.kind {
                 "permits" => Err(Failure::usage(format!(
                     "`{name}` is a semaphore with {} out; choose one with --permit ID, which `redlatch who` shows",
@@ -78,6 +72,32 @@ impl Chosen {
         let id = permit.to_string();
         lock.holders.retain(|holder| holder.client == id);
         Ok(Chosen { lock, permit: Some(permit) })
+    }
+
+    /// The question before it, without the lock itself.
+    pub fn question(&self) -> String {
+        let is_told = match self.lock.holders.iter().any(|holder| holder.may_be_redisson) {
+            true => "Redisson does not tell its thread that the lock is lost, and the thread may still be at work.",
+            false => "The holder is told that it has lost the lock, and may still be at work.",
+        };
+        format!("{is_told} Take `{}` from {}? [y/N]", in_one_line(&self.lock.name), self.holder())
+    }
+
+    /// Takes it away, if the lock is as it was shown, and gives the sentence about that.
+    pub fn take(&self, client: &Client) -> Result<String, Failure> {
+        if !self.is_still_there(client)? || !self.take_from(client)? {
+            return Err(self.kept(&format!("{}; look again with `redlatch who`", self.gone())));
+        }
+        let name = in_one_line(&self.lock.name);
+        Ok(match self.permit {
+            Some(permit) => format!("permit {permit} of `{name}` was given back"),
+            None => format!("`{name}` was taken from {}", self.holder()),
+        })
+    }
+
+    fn kept(&self, why: &str) -> Failure {
+        let text = format!("`{}` was not released: {why}", in_one_line(&self.lock.name));
+        Failure::new(NOT_ACQUIRED, "not_released", text)
     }
 
     /// Whether the lock has the holders and the token with which it was shown. The question may have stood for long.
@@ -153,12 +173,7 @@ fn is_confirmed(chosen: &Chosen) -> Result<bool, Failure> {
         )));
     }
     let mut screen = io::stderr();
-    let is_told = match chosen.lock.holders.iter().any(|holder| holder.may_be_redisson) {
-        true => "Redisson does not tell its thread that the lock is lost, and the thread may still be at work.",
-        false => "The holder is told that it has lost the lock, and may still be at work.",
-    };
-    let holder = chosen.holder();
-    let question = format!("{}\n{is_told} Take `{name}` from {holder}? [y/N] ", described(&chosen.lock));
+    let question = format!("{}\n{} ", described(&chosen.lock), chosen.question());
     // An answer that was typed before the question is none to it.
     let _ = tcflush(io::stdin(), QueueSelector::IFlush);
     let mut answer = String::new();

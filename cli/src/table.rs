@@ -63,16 +63,18 @@ fn row(lock: &HeldLock) -> [String; 6] {
     let mark = if lock.is_certain { "" } else { "?" };
     // Redis does not keep the time of an acquire.
     let held_for = "?".to_owned();
-    [in_one_line(&lock.name), format!("{}{mark}", lock.kind), holder(lock), held_for, ends(lock.remaining), wait(lock)]
+    let holder = holders(lock.kind, lock.holder_count, &lock.holders, short);
+    [in_one_line(&lock.name), format!("{}{mark}", lock.kind), holder, held_for, ends(lock.remaining), wait(lock)]
 }
 
-fn holder(lock: &HeldLock) -> String {
-    if let Some(writer) = lock.holders.iter().find(|holder| holder.writes) {
-        return short(writer);
+/// The holders of a lock of that kind in one cell; `one`: the words for a single one.
+pub fn holders(kind: &str, count: u64, some: &[Holder], one: fn(&Holder) -> String) -> String {
+    if let Some(writer) = some.iter().find(|holder| holder.writes) {
+        return one(writer);
     }
-    match (lock.kind, lock.holder_count, lock.holders.as_slice()) {
+    match (kind, count, some) {
         ("permits", count, _) => count_with(count, "permit", "permits"),
-        (_, 1, [only]) => short(only),
+        (_, 1, [only]) => one(only),
         ("read", count, _) => count_with(count, "reader", "readers"),
         ("multi", count, _) => count_with(count, "value", "values"),
         (_, 0, _) => "–".to_owned(),
@@ -81,7 +83,7 @@ fn holder(lock: &HeldLock) -> String {
 }
 
 /// A holder in few letters.
-fn short(holder: &Holder) -> String {
+pub fn short(holder: &Holder) -> String {
     if let Some(process) = process(holder) {
         return process;
     }

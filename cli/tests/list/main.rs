@@ -1,9 +1,13 @@
-//! `redlatch ls`, `who`, `release` and `doctor` on real servers, as an operator uses them.
+//! `redlatch ls`, `who`, `release`, `doctor` and `bench` on real servers, as an operator uses them.
 
+mod bench;
 mod doctor;
 mod release;
+mod tail;
+mod top;
 
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use redlatch::Client;
 use redlatch_tests::{Mariadb, Options, Server, Terminal, eventually, secs};
@@ -18,6 +22,13 @@ fn redlatch(url: &str, words: &[&str]) -> (i32, String, String) {
     let Output { status, stdout, stderr } = command(url, words).output().expect("it starts");
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     (status.code().expect("it ends by itself"), text(stdout), text(stderr))
+}
+
+/// The path of a file that is not there yet.
+fn scratch() -> std::path::PathBuf {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    std::env::temp_dir().join(format!("redlatch-{}-list-{count}", std::process::id()))
 }
 
 fn host() -> String {

@@ -11,6 +11,7 @@ mod overlaps;
 mod pipes;
 mod process;
 mod secrets;
+mod servers;
 mod sharing;
 mod signals;
 mod terminal;

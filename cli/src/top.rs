@@ -1,0 +1,249 @@
+//! `redlatch top`: a screen of the locks that are held, and of what happens to them.
+
+mod picture;
+mod screen;
+mod stage;
+#[cfg(test)]
+mod tests;
+mod view;
+
+use std::panic::resume_unwind;
+use std::process::ExitCode;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, SystemTime};
+
+use ratatui::crossterm::event::{self, Event as Input, KeyEvent};
+use redlatch::Client;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::arguments::Top;
+use crate::clock;
+use crate::ending::Failure;
+use crate::list::{ended, find};
+use crate::lock::client;
+use crate::release::Chosen;
+use crate::reports::Style;
+use crate::table::in_one_line;
+use crate::times;
+use crate::watch::{Feed, Watch, reach};
+
+use picture::Picture;
+use screen::{Look, Title, draw, time_of_day};
+use stage::Stage;
+use view::{Action, View};
+
+/// The screen stays as it is for so long, if nothing happens. Times go on.
+const TICK: Duration = Duration::from_millis(250);
+
+/// What wakes the screen.
+enum Message {
+    Key(KeyEvent),
+    Resized,
+    /// A signal asks for the end, or the terminal has gone.
+    End,
+    /// The server refuses to tell.
+    Refused(Failure),
+    /// The lock that is to be released, as it is now.
+    Found(String, Result<Option<Chosen>, Failure>),
+    Released(Chosen, Result<String, Failure>),
+}
+
+pub fn top(arguments: &Top) -> ExitCode {
+    ended(show(arguments), &arguments.pattern, Style::Text)
+}
+
+fn show(arguments: &Top) -> Result<u8, Failure> {
+    Stage::check()?;
+    let client = client(arguments.url.as_deref(), None)?;
+    reach(&client, &arguments.pattern)?;
+    let (sender, messages) = mpsc::channel();
+    listen(sender.clone())?;
+    let watch = Arc::new(Mutex::new(Watch::new(arguments.interval)));
+    let mut stage = Stage::open()?;
+    read_keys(sender.clone());
+    let feed = feed(&client, arguments, &watch, sender.clone());
+    let look = Look { has_colours: has_colours(), is_readonly: arguments.readonly };
+    let view = View::new(arguments.readonly);
+    Show { client, watch, sender, view, look, picture: Picture::default(), chosen: None }
+        .run(&mut stage, &messages, feed)
+}
+
+/// Whether colours are welcome, see no-color.org.
+fn has_colours() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// Turns signals into messages: the terminal has to be given back.
+fn listen(sender: Sender<Message>) -> Result<(), Failure> {
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(Failure::system)?;
+    thread::spawn(move || {
+        for _ in signals.forever() {
+            let _ = sender.send(Message::End);
+        }
+    });
+    Ok(())
+}
+
+fn read_keys(sender: Sender<Message>) {
+    thread::spawn(move || {
+        loop {
+            let message = match event::read() {
+                Ok(Input::Key(key)) if key.is_press() => Message::Key(key),
+                Ok(Input::Resize(..)) => Message::Resized,
+                Ok(_) => continue,
+                Err(_) => Message::End,
+            };
+            let is_last = matches!(message, Message::End);
+            if sender.send(message).is_err() || is_last {
+                return;
+            }
+        }
+    });
+}
+
+/// Watches the locks on a thread of its own.
+fn feed(client: &Client, arguments: &Top, watch: &Arc<Mutex<Watch>>, sender: Sender<Message>) -> JoinHandle<()> {
+    let (client, watch) = (client.clone(), watch.clone());
+    let (pattern, interval) = (arguments.pattern.clone(), arguments.interval);
+    thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let failure = match runtime {
+            // The screen looks at the watch by itself.
+            Ok(runtime) => {
+                let feed = Feed { client: &client, pattern: &pattern, interval, watch: &watch, told: || {} };
+                runtime.block_on(feed.run())
+            }
+            Err(error) => Failure::system(error),
+        };
+        let _ = sender.send(Message::Refused(failure));
+    })
+}
+
+struct Show {
+    client: Client,
+    watch: Arc<Mutex<Watch>>,
+    sender: Sender<Message>,
+    view: View,
+    look: Look,
+    picture: Picture,
+    /// The lock that the question is about.
+    chosen: Option<Chosen>,
+}
+
+impl Show {
+    /// Shows the locks until the user, a signal or the server ends it.
+    fn run(&mut self, stage: &mut Stage, messages: &Receiver<Message>, feed: JoinHandle<()>) -> Result<u8, Failure> {
+        let server = self.client.server();
+        loop {
+            self.update();
+            let time = time_of_day(&times::utc(SystemTime::now()));
+            let title = Title { server: &server, time: &time };
+            let drawn = stage.terminal().draw(|frame| draw(frame, &title, &self.picture, &mut self.view, self.look));
+            if drawn.is_err() {
+                // The terminal has gone.
+                return Ok(0);
+            }
+            let mut message = match messages.recv_timeout(TICK) {
+                Ok(message) => Some(message),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => return Ok(0),
+            };
+            // All that has come meanwhile is one picture.
+            while let Some(now) = message {
+                if let Some(end) = self.hear(now) {
+                    return end;
+                }
+                message = messages.try_recv().ok();
+            }
+            if feed.is_finished() {
+                // It has sent no refusal, so it has panicked, and the terminal has been given back.
+                return feed.join().map_or_else(|panic| resume_unwind(panic), |()| Ok(0));
+            }
+        }
+    }
+
+    /// Takes what has been watched since. A screen that is stopped keeps its rows, and the events wait.
+    fn update(&mut self) {
+        if !self.view.is_paused {
+            self.look_anew();
+        }
+        self.view.arrange(&self.picture);
+    }
+
+    fn look_anew(&mut self) {
+        let mut watch = self.watch.lock().expect("nothing panics while it is held");
+        let now = clock::now();
+        let events = watch.take_events();
+        self.picture = Picture::of(&mut watch, now, self.view.chosen.as_deref(), self.view.is_open);
+        drop(watch);
+        for event in events {
+            let age = now.saturating_sub(event.at);
+            self.view.add(time_of_day(&times::utc(SystemTime::now() - age)), event);
+        }
+    }
+
+    /// The end of the program, if the message asks for it.
+    fn hear(&mut self, message: Message) -> Option<Result<u8, Failure>> {
+        match message {
+            Message::Key(key) => match self.view.key(key, &self.picture) {
+                Some(Action::Quit) => return Some(Ok(0)),
+                Some(Action::Look(name)) => self.look_at(name),
+                Some(Action::Take) => self.take(),
+                Some(Action::Leave) => self.chosen = None,
+                None => {}
+            },
+            Message::Resized => {}
+            Message::End => return Some(Ok(0)),
+            Message::Refused(failure) => return Some(Err(failure)),
+            Message::Found(name, found) => self.found(&name, found),
+            Message::Released(chosen, released) => self.released(&chosen, released),
+        }
+        None
+    }
+
+    /// Asks the server who has the lock now: that holder alone is to lose it.
+    fn look_at(&self, name: String) {
+        let (client, sender) = (self.client.clone(), self.sender.clone());
+        thread::spawn(move || {
+            let found = find(&client, &name).and_then(|lock| lock.map(|lock| Chosen::of(lock, None)).transpose());
+            let _ = sender.send(Message::Found(name, found));
+        });
+    }
+
+    fn found(&mut self, name: &str, found: Result<Option<Chosen>, Failure>) {
+        match found {
+            Ok(Some(chosen)) => {
+                if self.view.ask(name, chosen.question()) {
+                    self.chosen = Some(chosen);
+                }
+            }
+            Ok(None) => self.view.tell(format!("`{}` is free", in_one_line(name))),
+            Err(failure) => self.view.tell(failure.text),
+        }
+    }
+
+    fn take(&mut self) {
+        let Some(chosen) = self.chosen.take() else { return };
+        let (client, sender) = (self.client.clone(), self.sender.clone());
+        thread::spawn(move || {
+            let released = chosen.take(&client);
+            let _ = sender.send(Message::Released(chosen, released));
+        });
+    }
+
+    fn released(&mut self, chosen: &Chosen, released: Result<String, Failure>) {
+        match released {
+            Ok(text) => {
+                let lock = &chosen.lock;
+                let mut watch = self.watch.lock().expect("nothing panics while it is held");
+                watch.evicted(&lock.name, lock.kind, lock.holders.clone(), clock::now());
+                drop(watch);
+                self.view.tell(text);
+            }
+            Err(failure) => self.view.tell(failure.text),
+        }
+    }
+}

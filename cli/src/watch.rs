@@ -1,0 +1,15 @@
+//! Watches locks by looking at them again and again: which are held, since when, and the events between two looks.
+
+mod event;
+mod feed;
+mod known;
+mod sight;
+#[cfg(test)]
+mod tests;
+
+pub use event::Event;
+#[cfg(test)]
+pub use event::What;
+pub use feed::{Feed, reach};
+pub use known::{Known, Watch};
+pub use sight::{Sight, party};

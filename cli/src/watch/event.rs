@@ -1,0 +1,128 @@
+//! What has happened to a lock between two looks, in words and as an object.
+
+use std::time::Duration;
+
+use redlatch::Holder;
+use serde_json::{Value, json};
+
+use super::party;
+use crate::list::holder_object;
+
+/// The holders that a sentence names.
+const NAMED: usize = 3;
+
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// The time of [`crate::clock`] at which the look was made that told it.
+    pub at: Duration,
+    /// Empty: it is about the server.
+    pub name: String,
+    pub kind: &'static str,
+    pub what: What,
+}
+
+/// Polling sees states and no calls. So an end that can have several reasons names all of them.
+#[derive(Clone, Debug)]
+pub enum What {
+    Acquired {
+        by: Vec<Holder>,
+    },
+    /// Other holders have the lock now. Others may have had it in between.
+    PassedOn {
+        from: Vec<Holder>,
+        to: Vec<Holder>,
+    },
+    /// These holders have it no more, and the lock itself is still there.
+    Released {
+        by: Vec<Holder>,
+    },
+    /// Its end came, and a look shortly before found it held.
+    Expired {
+        by: Vec<Holder>,
+    },
+    /// It is free; if that was before its end, it did not expire.
+    Gone {
+        by: Vec<Holder>,
+        is_before_end: bool,
+    },
+    /// This program took it away.
+    Evicted {
+        from: Vec<Holder>,
+    },
+    /// The server does not answer. What happens until it does, no event tells.
+    Unreachable(String),
+    Reachable,
+}
+
+impl Event {
+    /// The sentence, without name and time.
+    pub fn sentence(&self) -> String {
+        match &self.what {
+            What::Acquired { by } => format!("acquired by {}", parties(by)),
+            What::PassedOn { from, to } => format!("passed on: {} → {}", parties(from), parties(to)),
+            What::Released { by } => format!("released by {}", parties(by)),
+            What::Expired { by } => format!("expired: {} did not release it", parties(by)),
+            What::Gone { by, is_before_end: true } => {
+                format!("gone before its end: {} released it, or it was deleted", parties(by))
+            }
+            What::Gone { by, is_before_end: false } => {
+                format!("gone: {} released it, or it expired or was deleted", parties(by))
+            }
+            What::Evicted { from } => format!("evicted: taken from {} by this redlatch", parties(from)),
+            What::Unreachable(why) => format!("no answer, trying again: {why}"),
+            What::Reachable => "the server answers again".to_owned(),
+        }
+    }
+
+    fn word(&self) -> &'static str {
+        match self.what {
+            What::Acquired { .. } => "acquired",
+            What::PassedOn { .. } => "passed_on",
+            What::Released { .. } => "released",
+            What::Expired { .. } => "expired",
+            What::Gone { .. } => "gone",
+            What::Evicted { .. } => "evicted",
+            What::Unreachable(_) => "unreachable",
+            What::Reachable => "reachable",
+        }
+    }
+
+    /// `time`: the text of [`Event::at`].
+    pub fn object(&self, time: &str) -> Value {
+        let mut object = json!({ "time": time, "event": self.word() });
+        match &self.what {
+            What::Unreachable(why) => object["message"] = why.as_str().into(),
+            What::Reachable => {}
+            what => {
+                let (from, to): (&[Holder], &[Holder]) = match what {
+                    What::Acquired { by } => (&[], by),
+                    What::PassedOn { from, to } => (from, to),
+                    What::Released { by } | What::Expired { by } | What::Gone { by, .. } => (by, &[]),
+                    What::Evicted { from } => (from, &[]),
+                    What::Unreachable(_) | What::Reachable => (&[], &[]),
+                };
+                let all = |holders: &[Holder]| Value::from_iter(holders.iter().map(holder_object));
+                object["name"] = self.name.as_str().into();
+                object["kind"] = self.kind.into();
+                object["from"] = all(from);
+                object["to"] = all(to);
+            }
+        }
+        if let What::Gone { is_before_end, .. } = self.what {
+            object["before_end"] = is_before_end.into();
+        }
+        object
+    }
+}
+
+/// These holders in one line.
+pub fn parties(holders: &[Holder]) -> String {
+    if holders.is_empty() {
+        return "an unknown holder".to_owned();
+    }
+    let named: Vec<_> = holders.iter().take(NAMED).map(party).collect();
+    match holders.len() - named.len() {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
+}

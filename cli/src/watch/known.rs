@@ -1,0 +1,363 @@
+//! The locks that are known, and the events that follow from what looks find. It has neither a clock nor a connection: each call says
+//! what time it is, on the clock of [`crate::clock`].
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use redlatch::Holder;
+
+use super::event::{Event, What};
+use super::sight::Sight;
+
+/// A free lock is looked at for so long after its last hold: busy locks are free in between.
+const LINGER: Duration = Duration::from_secs(10);
+/// Changes per second are those of this time.
+const WINDOW: Duration = Duration::from_secs(10);
+/// A lock that is about to end is looked at so long before and behind its end.
+const BEFORE: Duration = Duration::from_millis(50);
+const BEHIND: Duration = Duration::from_millis(10);
+/// A look so shortly before the end leaves little doubt that the holder did not release the lock.
+const CLOSE: Duration = Duration::from_millis(250);
+/// The shortest time between two looks at a lock.
+const LEAST: Duration = Duration::from_millis(20);
+const HOUR: Duration = Duration::from_secs(3600);
+/// A server answers again when no call has failed for so long: of a cluster one may be silent alone.
+const STEADY: Duration = Duration::from_secs(5);
+/// The letter in the place of bytes that are no UTF-8. Such a name cannot be asked for.
+const UNREADABLE: char = '\u{fffd}';
+
+/// A lock that is held, or was a moment ago.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// `None`: it is free.
+    pub sight: Option<Sight>,
+    /// The holders were first seen then.
+    pub since: Duration,
+    /// The last look.
+    pub seen: Duration,
+    /// The last look that failed.
+    failed: Option<Duration>,
+    first: Duration,
+    changes: VecDeque<(Duration, u64)>,
+}
+
+/// The work of the next moment.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Next {
+    Look(String),
+    /// There is none before this time.
+    At(Duration),
+}
+
+/// The time in which calls fail.
+struct Silence {
+    since: Duration,
+    last: Duration,
+    why: String,
+}
+
+pub struct Watch {
+    /// A lock is looked at once in this time, if the server is quick enough.
+    interval: Duration,
+    known: BTreeMap<String, Known>,
+    /// The first listing is over: a lock that comes now has been acquired since.
+    is_settled: bool,
+    silence: Option<Silence>,
+    is_quiets_turn: bool,
+    expired: VecDeque<Duration>,
+    events: Vec<Event>,
+}
+
+impl Watch {
+    pub fn new(interval: Duration) -> Self {
+        Watch {
+            interval: interval.max(LEAST),
+            known: BTreeMap::new(),
+            is_settled: false,
+            silence: None,
+            is_quiets_turn: false,
+            expired: VecDeque::new(),
+            events: Vec::new(),
+        }
+    }
+
+    /// A listing has found this lock. Of a lock that is known it tells nothing: the page may be older than the last look.
+    pub fn listed(&mut self, sight: Sight, now: Duration) {
+        if self.known.get(&sight.name).is_some_and(|known| can_look(&sight.name) || known.sight.is_none()) {
+            return;
+        }
+        self.saw(&sight.name.clone(), Some(sight), now);
+    }
+
+    /// A listing that began then has found all that it could.
+    pub fn listing_done(&mut self, began: Duration, now: Duration) {
+        self.is_settled = true;
+        let missing = |(name, known): (&String, &Known)| (!can_look(name) && known.seen < began).then(|| name.clone());
+        let missing: Vec<_> = self.known.iter().filter_map(missing).collect();
+        for name in missing {
+            self.saw(&name, None, now);
+        }
+        self.known.retain(|_, known| known.sight.is_some() || now.saturating_sub(known.since) < LINGER);
+    }
+
+    /// A look that was begun at `asked` has found that; `None`: the lock is free.
+    pub fn looked(&mut self, name: &str, sight: Option<Sight>, asked: Duration, now: Duration) {
+        // This program has evicted the holder in between.
+        if self.known.get(name).is_none_or(|known| asked >= known.seen) {
+            self.saw(name, sight, now);
+        }
+    }
+
+    /// This program has taken the lock from them.
+    pub fn evicted(&mut self, name: &str, kind: &'static str, from: Vec<Holder>, now: Duration) {
+        self.tell(now, name, kind, What::Evicted { from });
+        if let Some(known) = self.known.get_mut(name) {
+            known.sight = None;
+            known.since = now;
+            known.seen = now;
+        }
+    }
+
+    fn saw(&mut self, name: &str, sight: Option<Sight>, now: Duration) {
+        let sight = sight.filter(|sight| !sight.is_idle());
+        let Some(mut known) = self.known.remove(name) else {
+            let Some(sight) = sight else { return };
+            if self.is_settled && sight.holder_count > 0 {
+                self.tell(now, name, sight.kind, What::Acquired { by: sight.holders.clone() });
+            }
+            self.known.insert(name.to_owned(), Known::new(sight, now));
+            return;
+        };
+        let is_other = match (&known.sight, &sight) {
+            (None, None) => now.saturating_sub(known.since) >= LINGER,
+            (None, Some(after)) if after.holder_count == 0 => true,
+            (None, Some(after)) => {
+                self.tell(now, name, after.kind, What::Acquired { by: after.holders.clone() });
+                known.count(now, 1);
+                true
+            }
+            (Some(before), None) => {
+                let by = before.holders.clone();
+                let kind = before.kind;
+                if before.holder_count > 0 {
+                    let what = match End::of(before.remaining, known.seen, now) {
+                        End::Passed => What::Expired { by },
+                        End::Ahead => What::Gone { by, is_before_end: true },
+                        End::Unclear => What::Gone { by, is_before_end: false },
+                    };
+                    self.tell(now, name, kind, what);
+                }
+                true
+            }
+            (Some(before), Some(after)) => {
+                let changes = self.compared(before, after, known.seen, now);
+                let is_other =
+                    after.is_whole() && before.is_whole() && after.without(before).len() == after.holders.len();
+                let is_held = !after.holders.is_empty() || !before.holders.is_empty();
+                if changes > 0 {
+                    known.count(now, changes);
+                }
+                is_other && is_held
+            }
+        };
+        if sight.is_none() && known.sight.is_none() && is_other {
+            return;
+        }
+        if is_other {
+            known.since = now;
+        }
+        known.sight = sight;
+        known.seen = now;
+        known.failed = None;
+        self.known.insert(name.to_owned(), known);
+    }
+
+    /// Tells what has happened between two sights of a lock, the first one at `seen`, and gives the number of acquires.
+    fn compared(&mut self, before: &Sight, after: &Sight, seen: Duration, now: Duration) -> u64 {
+        // Each acquire of a fenced lock draws a token, also those that no look has seen.
+        let drawn = before.token.zip(after.token).map_or(0, |(old, new)| u64::try_from(new - old).unwrap_or(0));
+        if !before.is_whole() || !after.is_whole() {
+            return drawn;
+        }
+        let (left, joined) = (before.without(after), after.without(before));
+        let count = drawn.max(joined.len() as u64);
+        let (name, kind) = (&after.name, after.kind);
+        let none_stayed = left.len() == before.holders.len();
+        if none_stayed && !left.is_empty() && !joined.is_empty() {
+            match End::of(before.remaining, seen, now) {
+                End::Passed => {
+                    self.tell(now, name, before.kind, What::Expired { by: left });
+                    self.tell(now, name, kind, What::Acquired { by: joined });
+                }
+                End::Ahead | End::Unclear => self.tell(now, name, kind, What::PassedOn { from: left, to: joined }),
+            }
+            return count;
+        }
+        for holder in left {
+            // Without an end of its own it has that of the lock, which is still there.
+            let end = holder.remaining.map_or(End::Ahead, |left| End::of(Some(left), seen, now));
+            let by = vec![holder];
+            let what = match end {
+                End::Passed => What::Expired { by },
+                End::Ahead => What::Released { by },
+                End::Unclear => What::Gone { by, is_before_end: false },
+            };
+            self.tell(now, name, before.kind, what);
+        }
+        if !joined.is_empty() {
+            self.tell(now, name, kind, What::Acquired { by: joined });
+        }
+        count
+    }
+
+    fn tell(&mut self, at: Duration, name: &str, kind: &'static str, what: What) {
+        if matches!(what, What::Expired { .. }) {
+            self.expired.push_back(at);
+        }
+        self.events.push(Event { at, name: name.to_owned(), kind, what });
+    }
+
+    /// A look could not be made; the others come first.
+    pub fn look_failed(&mut self, name: &str, now: Duration) {
+        if let Some(known) = self.known.get_mut(name) {
+            known.failed = Some(now);
+        }
+    }
+
+    /// A server does not answer.
+    pub fn unreachable(&mut self, why: &str, now: Duration) {
+        match &mut self.silence {
+            Some(silence) => silence.last = now,
+            None => {
+                self.silence = Some(Silence { since: now, last: now, why: why.to_owned() });
+                self.tell(now, "", "", What::Unreachable(why.to_owned()));
+            }
+        }
+    }
+
+    /// A server has answered.
+    pub fn reachable(&mut self, now: Duration) {
+        if self.silence.as_ref().is_some_and(|silence| now.saturating_sub(silence.last) >= STEADY) {
+            self.silence = None;
+            self.tell(now, "", "", What::Reachable);
+        }
+    }
+
+    /// The time since which calls fail, and why.
+    pub fn silence(&self) -> Option<(Duration, &str)> {
+        self.silence.as_ref().map(|silence| (silence.since, silence.why.as_str()))
+    }
+
+    pub fn is_settled(&self) -> bool {
+        self.is_settled
+    }
+
+    /// The events since the last call.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    /// The locks that have expired in the last hour.
+    pub fn expired(&mut self, now: Duration) -> usize {
+        while self.expired.front().is_some_and(|at| now.saturating_sub(*at) > HOUR) {
+            self.expired.pop_front();
+        }
+        self.expired.len()
+    }
+
+    pub fn locks(&self) -> impl Iterator<Item = (&String, &Known)> {
+        self.known.iter()
+    }
+
+    /// The name to look at now. Locks that are waited for, or have changed, take turns with the quiet ones: there may be more locks
+    /// than looks.
+    pub fn next(&mut self, now: Duration) -> Next {
+        let names = || self.known.iter().filter(|(name, _)| can_look(name));
+        let due = |is_busy: bool| {
+            let due = names().filter(|(_, known)| known.is_busy(now) == is_busy && known.due(self.interval) <= now);
+            due.min_by_key(|(_, known)| known.tried()).map(|(name, _)| name.clone())
+        };
+        let found = match self.is_quiets_turn {
+            true => due(false).or_else(|| due(true)),
+            false => due(true).or_else(|| due(false)),
+        };
+        if let Some(name) = found {
+            self.is_quiets_turn = !self.is_quiets_turn;
+            return Next::Look(name);
+        }
+        Next::At(names().map(|(_, known)| known.due(self.interval)).min().unwrap_or(now + self.interval))
+    }
+}
+
+impl Known {
+    fn new(sight: Sight, now: Duration) -> Self {
+        Known { sight: Some(sight), since: now, seen: now, failed: None, first: now, changes: VecDeque::new() }
+    }
+
+    /// The last look, or the last one that failed.
+    fn tried(&self) -> Duration {
+        self.failed.unwrap_or(self.seen)
+    }
+
+    fn count(&mut self, now: Duration, changes: u64) {
+        self.changes.push_back((now, changes));
+        while self.changes.front().is_some_and(|(at, _)| now.saturating_sub(*at) > WINDOW) {
+            self.changes.pop_front();
+        }
+    }
+
+    /// The acquires in a second that looks have seen.
+    pub fn rate(&self, now: Duration) -> f64 {
+        let age = |at: &Duration| now.saturating_sub(*at);
+        let count: u64 = self.changes.iter().filter(|(at, _)| age(at) <= WINDOW).map(|(_, count)| count).sum();
+        count as f64 / age(&self.first).clamp(Duration::from_secs(1), WINDOW).as_secs_f64()
+    }
+
+    /// The time at which the lock ends, unless it is renewed; `None`: it does not end by itself, or is free.
+    pub fn ends(&self) -> Option<Duration> {
+        Some(self.seen + self.sight.as_ref()?.remaining?)
+    }
+
+    fn is_busy(&self, now: Duration) -> bool {
+        let has_waiters = self.sight.as_ref().is_some_and(Sight::has_waiters);
+        has_waiters || self.changes.back().is_some_and(|(at, _)| now.saturating_sub(*at) <= WINDOW)
+    }
+
+    /// The time of the next look. A look shortly before an end and one behind it tell an expired lock from a released one.
+    fn due(&self, interval: Duration) -> Duration {
+        let regular = self.tried() + interval;
+        if self.failed.is_some() {
+            return regular;
+        }
+        let at_end = self.ends().map(|end| match end.saturating_sub(BEFORE) {
+            before if before > self.seen => before,
+            _ => end + BEHIND,
+        });
+        at_end.map_or(regular, |at_end| at_end.max(self.seen + LEAST).min(regular))
+    }
+}
+
+/// The end of a hold that is there no more.
+enum End {
+    /// It came, and the hold was there shortly before.
+    Passed,
+    Ahead,
+    /// It came long after the last look.
+    Unclear,
+}
+
+impl End {
+    /// `left`: the time that it had at the last look, at `seen`.
+    fn of(left: Option<Duration>, seen: Duration, now: Duration) -> Self {
+        match left {
+            Some(left) if now < seen + left => End::Ahead,
+            None => End::Ahead,
+            Some(left) if left <= CLOSE => End::Passed,
+            Some(_) => End::Unclear,
+        }
+    }
+}
+
+fn can_look(name: &str) -> bool {
+    !name.contains(UNREADABLE)
+}
