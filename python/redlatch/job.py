@@ -317,7 +317,7 @@ def _checked(what: str, value: str) -> str:
     return value
 
 
-def check_callable(name: str, work: object) -> None:
+def check_callable(name: str, work: Any) -> None:
     """Raises ArgumentTypeError if `work` cannot be called."""
     if not callable(work):
         raise ArgumentTypeError(f"the work of the job `{name}` is {work!r}; give a function, and its arguments", name)
