@@ -47,7 +47,7 @@ fn serve(arguments: &Server, style: Style) -> Result<u8, Failure> {
         let children = Bell::of(Signal::CHILD).map_err(system)?;
         let mut private = tokio::select! {
             biased;
-            _ = signals.next() => return Ok(0),
+            signal = signals.next() => return Ok(interrupted(arguments, signal)),
             begun = Private::begin(arguments.port) => begun?,
         };
         let mut command = match arguments.command.as_slice() {
@@ -55,7 +55,7 @@ fn serve(arguments: &Server, style: Style) -> Result<u8, Failure> {
                 private.tell(style);
                 None
             }
-            [program, words @ ..] => Some(Task::begin(program, words, &private.url())?),
+            [program, words @ ..] => Some(Task::begin(program, words, &private)?),
         };
         loop {
             if let Some(code) = command.as_mut().and_then(Task::code) {
@@ -72,6 +72,11 @@ fn serve(arguments: &Server, style: Style) -> Result<u8, Failure> {
             }
         }
     })
+}
+
+/// The exit code of a signal before the server serves. A command that has not run must not look like one that has done well.
+fn interrupted(arguments: &Server, signal: Signal) -> u8 {
+    if arguments.command.is_empty() { 0 } else { u8::try_from(128 + signal.as_raw()).unwrap_or(u8::MAX) }
 }
 
 /// A server that serves. Its drop ends it.
@@ -192,13 +197,14 @@ struct Task {
 }
 
 impl Task {
-    fn begin(program: &OsStr, words: &[OsString], url: &str) -> Result<Self, Failure> {
-        let mailbox = Mailbox::open("command").map_err(system)?;
+    fn begin(program: &OsStr, words: &[OsString], private: &Private) -> Result<Self, Failure> {
+        // Containers may share a network, and each have a process of this number.
+        let mailbox = Mailbox::open(&format!("command-{}", private.port)).map_err(system)?;
         let process = itself()
             .args(mailbox.words(clock::now() + BEGIN))
             .arg(program)
             .args(words)
-            .env("REDLATCH_URL", url)
+            .env("REDLATCH_URL", private.url())
             .spawn()
             .map_err(|error| cannot_run(program, &error))?;
         Ok(Task { program: program.to_owned(), process, mailbox })
@@ -238,14 +244,14 @@ fn free_port() -> io::Result<u16> {
 /// The server reads it from its standard input.
 fn configure(process: &mut Child, port: u16) -> io::Result<()> {
     let mut input = process.stdin.take().expect("it is a pipe");
-    let folder = std::env::temp_dir();
     let lines = [
         format!("port {port}"),
         "bind 127.0.0.1".to_owned(),
-        // It keeps nothing, and writes no file there.
         "save \"\"".to_owned(),
         "appendonly no".to_owned(),
-        format!("dir \"{}\"", folder.display()),
+        // A server reads such a file at its start. No other user can put one there.
+        "dir /".to_owned(),
+        "dbfilename redlatch-keeps-nothing.rdb".to_owned(),
         "maxmemory-policy noeviction".to_owned(),
     ];
     input.write_all(lines.join("\n").as_bytes())

@@ -10,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::arguments::Tail;
 use crate::clock;
-use crate::ending::Failure;
+use crate::ending::{Failure, SYSTEM};
 use crate::list::ended;
 use crate::lock::client;
 use crate::reports::Style;
@@ -39,26 +39,35 @@ fn follow(arguments: &Tail) -> Result<u8, Failure> {
 async fn print(client: &Client, arguments: &Tail) -> Result<u8, Failure> {
     let mut signals = Signals::listen().map_err(Failure::system)?;
     let watch = Mutex::new(Watch::new(INTERVAL));
-    let has_reader = Mutex::new(true);
+    // The reason why nothing can be written any more.
+    let stopped = Mutex::new(None::<io::Error>);
     let told = || {
         let mut watch = watch.lock().expect("nothing panics while it is held");
         let events = watch.take_events();
         drop(watch);
         for event in events {
-            let is_written = writeln!(io::stdout(), "{}", line(&event, arguments.json)).is_ok();
-            *has_reader.lock().expect("nothing panics while it is held") &= is_written;
+            if let Err(error) = writeln!(io::stdout(), "{}", line(&event, arguments.json)) {
+                *stopped.lock().expect("nothing panics while it is held") = Some(error);
+            }
         }
     };
     let feed = Feed { client, pattern: &arguments.pattern, interval: INTERVAL, watch: &watch, told };
     let reader_goes = async {
-        while *has_reader.lock().expect("nothing panics while it is held") && !is_broken() {
+        while stopped.lock().expect("nothing panics while it is held").is_none() && !is_broken() {
             tokio::time::sleep(GLANCE).await;
         }
     };
     tokio::select! {
-        failure = feed.run() => Err(failure),
-        _ = signals.next() => Ok(0),
-        () = reader_goes => Ok(0),
+        failure = feed.run() => return Err(failure),
+        _ = signals.next() => return Ok(0),
+        () = reader_goes => {}
+    }
+    match stopped.into_inner().expect("nothing panics while it is held") {
+        Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            let text = format!("an event cannot be written to standard output: {error}; look at where it goes");
+            Err(Failure::new(SYSTEM, "failed", text))
+        }
+        _ => Ok(0),
     }
 }
 

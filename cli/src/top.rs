@@ -159,6 +159,11 @@ impl Show {
                 message = messages.try_recv().ok();
             }
             if feed.is_finished() {
+                while let Ok(message) = messages.try_recv() {
+                    if let Some(end) = self.hear(message) {
+                        return end;
+                    }
+                }
                 // It has sent no refusal, so it has panicked, and the terminal has been given back.
                 return feed.join().map_or_else(|panic| resume_unwind(panic), |()| Ok(0));
             }

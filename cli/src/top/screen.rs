@@ -89,10 +89,12 @@ pub fn draw(frame: &mut Frame, title: &Title, picture: &Picture, view: &mut View
             }
         }
     }
-    if let Mode::Asking(question) = &view.mode {
+    if let Mode::Asking(question) = view.mode.clone() {
         let width = usize::from(area.width).max(1);
         let lines = Span::raw(question.as_str()).width() / width + 3;
-        let height = u16::try_from(lines).unwrap_or(u16::MAX).min(middle.height);
+        let needed = u16::try_from(lines).unwrap_or(u16::MAX);
+        view.is_question_shown = needed <= middle.height;
+        let height = needed.min(middle.height);
         let place = Rect { y: bottom - height, height, ..area };
         Clear.render(place, frame.buffer_mut());
         let style = look.coloured(Color::Yellow).bold();

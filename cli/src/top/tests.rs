@@ -311,6 +311,11 @@ fn a_release_asks_and_only_y_is_yes() {
         assert_eq!(case.key(KeyCode::Char('y')), None, "the question has not been shown");
         assert!(!case.view.ask("another", "Take it?".to_owned()), "it is about another lock");
         assert!(case.view.ask("stock:eu", "Take it?".to_owned()));
+        assert_eq!(case.key(KeyCode::Char('y')), None, "the question has not been drawn");
+        // So low a screen has no room for it.
+        case.screen(80, 4);
+        assert_eq!(case.key(KeyCode::Char('y')), None, "the question cannot be read whole");
+        case.screen(80, 24);
         assert_eq!(case.key(answer), Some(action));
         case.view.tell("done".to_owned());
     }

@@ -97,6 +97,8 @@ pub struct View {
     pub events: VecDeque<(String, Event)>,
     /// The first row on the screen.
     pub first: usize,
+    /// The question stands on the screen, whole.
+    pub is_question_shown: bool,
     is_readonly: bool,
     /// All rows, by name.
     order: Vec<String>,
@@ -112,6 +114,7 @@ impl View {
             is_paused: false,
             chosen: None,
             is_open: false,
+            is_question_shown: false,
             notice: String::new(),
             events: VecDeque::new(),
             first: 0,
@@ -174,6 +177,8 @@ impl View {
                 }
                 None
             }
+            // A key that was typed before the question could be read is no answer to it.
+            Mode::Asking(_) if !self.is_question_shown && matches!(key.code, KeyCode::Char('y' | 'Y')) => None,
             Mode::Asking(_) if matches!(key.code, KeyCode::Char('y' | 'Y')) => {
                 self.mode = Mode::Taking;
                 Some(Action::Take)
@@ -266,6 +271,7 @@ impl View {
             return false;
         }
         self.mode = Mode::Asking(question);
+        self.is_question_shown = false;
         true
     }
 

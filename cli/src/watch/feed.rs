@@ -16,6 +16,10 @@ use crate::list::literal;
 const REST: u32 = 9;
 /// The longest time of a listing that is to find what is waited for.
 const SHORT: Duration = Duration::from_millis(300);
+/// A listing has gone beyond what is waited for after so many other locks.
+const OTHERS: usize = 20;
+/// The shortest time between two listings.
+const LEAST: Duration = Duration::from_millis(100);
 /// The time between two tries at a server that does not answer.
 const AGAIN: Duration = Duration::from_secs(1);
 /// A lock that a listing has found meanwhile may have to be looked at.
@@ -66,7 +70,7 @@ impl<F: Fn()> Feed<'_, F> {
                 }
             }
             self.feed(|watch, now| watch.listing_done(began, now));
-            sleep((clock::now().saturating_sub(began)).max(self.interval)).await;
+            sleep((clock::now().saturating_sub(began)).max(self.interval).max(LEAST)).await;
         }
     }
 
@@ -79,9 +83,15 @@ impl<F: Fn()> Feed<'_, F> {
             }
             let mut locks = self.client.locks(self.pattern);
             let find = async {
+                let mut others = 0;
                 while let Some(lock) = locks.next().await? {
+                    // A waiter may have gone meanwhile. Many locks without one are those of the scan.
                     if lock.waiting.unwrap_or(0) == 0 {
-                        break;
+                        others += 1;
+                        if others > OTHERS {
+                            break;
+                        }
+                        continue;
                     }
                     self.feed(|watch, now| watch.listed(lock.into(), now));
                 }

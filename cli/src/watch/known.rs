@@ -7,7 +7,7 @@ use std::time::Duration;
 use redlatch::Holder;
 
 use super::event::{Event, What};
-use super::sight::Sight;
+use super::sight::{Sight, is_same};
 
 /// A free lock is looked at for so long after its last hold: busy locks are free in between.
 const LINGER: Duration = Duration::from_secs(10);
@@ -18,6 +18,10 @@ const BEFORE: Duration = Duration::from_millis(50);
 const BEHIND: Duration = Duration::from_millis(10);
 /// A look so shortly before the end leaves little doubt that the holder did not release the lock.
 const CLOSE: Duration = Duration::from_millis(250);
+/// A page of a listing may be so old.
+const PAGE: Duration = Duration::from_millis(250);
+/// The events that wait for a reader. Without one the older half is forgotten.
+const MOST_EVENTS: usize = 10_000;
 /// The shortest time between two looks at a lock.
 const LEAST: Duration = Duration::from_millis(20);
 const HOUR: Duration = Duration::from_secs(3600);
@@ -33,7 +37,8 @@ pub struct Known {
     pub sight: Option<Sight>,
     /// The holders were first seen then.
     pub since: Duration,
-    /// The last look.
+    /// The last look: its beginning, and its answer.
+    asked: Duration,
     pub seen: Duration,
     /// The last look that failed.
     failed: Option<Duration>,
@@ -86,7 +91,7 @@ impl Watch {
         if self.known.get(&sight.name).is_some_and(|known| can_look(&sight.name) || known.sight.is_none()) {
             return;
         }
-        self.saw(&sight.name.clone(), Some(sight), now);
+        self.saw(&sight.name.clone(), Some(sight), now.saturating_sub(PAGE), now);
     }
 
     /// A listing that began then has found all that it could.
@@ -95,7 +100,7 @@ impl Watch {
         let missing = |(name, known): (&String, &Known)| (!can_look(name) && known.seen < began).then(|| name.clone());
         let missing: Vec<_> = self.known.iter().filter_map(missing).collect();
         for name in missing {
-            self.saw(&name, None, now);
+            self.saw(&name, None, began, now);
         }
         self.known.retain(|_, known| known.sight.is_some() || now.saturating_sub(known.since) < LINGER);
     }
@@ -104,28 +109,33 @@ impl Watch {
     pub fn looked(&mut self, name: &str, sight: Option<Sight>, asked: Duration, now: Duration) {
         // This program has evicted the holder in between.
         if self.known.get(name).is_none_or(|known| asked >= known.seen) {
-            self.saw(name, sight, now);
+            self.saw(name, sight, asked, now);
         }
     }
 
     /// This program has taken the lock from them.
     pub fn evicted(&mut self, name: &str, kind: &'static str, from: Vec<Holder>, now: Duration) {
-        self.tell(now, name, kind, What::Evicted { from });
-        if let Some(known) = self.known.get_mut(name) {
+        // A look may have found the next holder already.
+        let has_lost = |sight: &Sight| sight.holders.iter().all(|holder| from.iter().any(|it| is_same(it, holder)));
+        let known = self.known.get_mut(name).filter(|known| known.sight.as_ref().is_none_or(has_lost));
+        if let Some(known) = known {
             known.sight = None;
+            known.asked = now;
             known.since = now;
             known.seen = now;
         }
+        self.tell(now, name, kind, What::Evicted { from });
     }
 
-    fn saw(&mut self, name: &str, sight: Option<Sight>, now: Duration) {
+    /// A look that was begun at `asked` has found that.
+    fn saw(&mut self, name: &str, sight: Option<Sight>, asked: Duration, now: Duration) {
         let sight = sight.filter(|sight| !sight.is_idle());
         let Some(mut known) = self.known.remove(name) else {
             let Some(sight) = sight else { return };
             if self.is_settled && sight.holder_count > 0 {
                 self.tell(now, name, sight.kind, What::Acquired { by: sight.holders.clone() });
             }
-            self.known.insert(name.to_owned(), Known::new(sight, now));
+            self.known.insert(name.to_owned(), Known::new(sight, asked, now));
             return;
         };
         let is_other = match (&known.sight, &sight) {
@@ -140,7 +150,7 @@ impl Watch {
                 let by = before.holders.clone();
                 let kind = before.kind;
                 if before.holder_count > 0 {
-                    let what = match End::of(before.remaining, known.seen, now) {
+                    let what = match End::of(before.remaining, [known.asked, known.seen], [asked, now]) {
                         End::Passed => What::Expired { by },
                         End::Ahead => What::Gone { by, is_before_end: true },
                         End::Unclear => What::Gone { by, is_before_end: false },
@@ -150,7 +160,7 @@ impl Watch {
                 true
             }
             (Some(before), Some(after)) => {
-                let changes = self.compared(before, after, known.seen, now);
+                let changes = self.compared(before, after, [known.asked, known.seen], [asked, now]);
                 let is_other =
                     after.is_whole() && before.is_whole() && after.without(before).len() == after.holders.len();
                 let is_held = !after.holders.is_empty() || !before.holders.is_empty();
@@ -167,13 +177,15 @@ impl Watch {
             known.since = now;
         }
         known.sight = sight;
+        known.asked = asked;
         known.seen = now;
         known.failed = None;
         self.known.insert(name.to_owned(), known);
     }
 
-    /// Tells what has happened between two sights of a lock, the first one at `seen`, and gives the number of acquires.
-    fn compared(&mut self, before: &Sight, after: &Sight, seen: Duration, now: Duration) -> u64 {
+    /// Tells what has happened between two sights of a lock, of looks in these times, and gives the number of acquires.
+    fn compared(&mut self, before: &Sight, after: &Sight, first: [Duration; 2], second: [Duration; 2]) -> u64 {
+        let [_, now] = second;
         // Each acquire of a fenced lock draws a token, also those that no look has seen.
         let drawn = before.token.zip(after.token).map_or(0, |(old, new)| u64::try_from(new - old).unwrap_or(0));
         if !before.is_whole() || !after.is_whole() {
@@ -184,7 +196,7 @@ impl Watch {
         let (name, kind) = (&after.name, after.kind);
         let none_stayed = left.len() == before.holders.len();
         if none_stayed && !left.is_empty() && !joined.is_empty() {
-            match End::of(before.remaining, seen, now) {
+            match End::of(before.remaining, first, second) {
                 End::Passed => {
                     self.tell(now, name, before.kind, What::Expired { by: left });
                     self.tell(now, name, kind, What::Acquired { by: joined });
@@ -195,7 +207,7 @@ impl Watch {
         }
         for holder in left {
             // Without an end of its own it has that of the lock, which is still there.
-            let end = holder.remaining.map_or(End::Ahead, |left| End::of(Some(left), seen, now));
+            let end = holder.remaining.map_or(End::Ahead, |left| End::of(Some(left), first, second));
             let by = vec![holder];
             let what = match end {
                 End::Passed => What::Expired { by },
@@ -213,6 +225,10 @@ impl Watch {
     fn tell(&mut self, at: Duration, name: &str, kind: &'static str, what: What) {
         if matches!(what, What::Expired { .. }) {
             self.expired.push_back(at);
+            self.expired(at);
+        }
+        if self.events.len() >= MOST_EVENTS {
+            self.events.drain(..MOST_EVENTS / 2);
         }
         self.events.push(Event { at, name: name.to_owned(), kind, what });
     }
@@ -290,8 +306,8 @@ impl Watch {
 }
 
 impl Known {
-    fn new(sight: Sight, now: Duration) -> Self {
-        Known { sight: Some(sight), since: now, seen: now, failed: None, first: now, changes: VecDeque::new() }
+    fn new(sight: Sight, asked: Duration, now: Duration) -> Self {
+        Known { sight: Some(sight), since: now, asked, seen: now, failed: None, first: now, changes: VecDeque::new() }
     }
 
     /// The last look, or the last one that failed.
@@ -347,14 +363,17 @@ enum End {
 }
 
 impl End {
-    /// `left`: the time that it had at the last look, at `seen`.
-    fn of(left: Option<Duration>, seen: Duration, now: Duration) -> Self {
-        match left {
-            Some(left) if now < seen + left => End::Ahead,
-            None => End::Ahead,
-            Some(left) if left <= CLOSE => End::Passed,
-            Some(_) => End::Unclear,
+    /// `left`: the time that it had at the first of two looks, which were begun and answered in these times. The server has read it in
+    /// between.
+    fn of(left: Option<Duration>, first: [Duration; 2], second: [Duration; 2]) -> Self {
+        let Some(left) = left else { return End::Ahead };
+        let [earliest, latest] = first.map(|time| time + left);
+        let [asked, now] = second;
+        if now < earliest {
+            return End::Ahead;
         }
+        let is_told = left <= CLOSE && asked >= latest && now <= latest + CLOSE;
+        if is_told { End::Passed } else { End::Unclear }
     }
 }
 

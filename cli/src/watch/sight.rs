@@ -59,7 +59,7 @@ impl Sight {
     }
 }
 
-fn is_same(one: &Holder, other: &Holder) -> bool {
+pub fn is_same(one: &Holder, other: &Holder) -> bool {
     let id = |holder: &Holder| (holder.client.clone(), holder.owner.clone(), holder.writes);
     id(one) == id(other)
 }

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use redlatch::Holder;
 
-use super::event::parties;
+use super::event::{Event, What, parties};
 use super::known::{Known, Next, Watch};
 use super::sight::Sight;
 
@@ -251,4 +251,28 @@ fn a_sentence_names_few_of_many_holders() {
     let all: Vec<_> = ["1", "2", "3", "4", "5"].map(holder).to_vec();
     assert_eq!(parties(&all), "api:1 owner 1, api:1 owner 2, api:1 owner 3 and 2 more");
     assert_eq!(parties(&[]), "an unknown holder");
+}
+
+#[test]
+fn an_end_is_told_only_by_looks_whose_times_prove_it() {
+    let gone_after = |first: [u64; 2], left, second: [u64; 2]| {
+        let mut watch = Watch::new(SECOND);
+        watch.looked("n", held("plain", &["1"], 30_000), ms(0), ms(0));
+        watch.listing_done(ms(0), ms(0));
+        watch.looked("n", held("plain", &["1"], left), ms(first[0]), ms(first[1]));
+        watch.looked("n", None, ms(second[0]), ms(second[1]));
+        let is_ended = |event: &Event| !matches!(event.what, What::Acquired { .. });
+        watch.take_events().into_iter().find(is_ended).expect("it is gone").what
+    };
+    // The server may have read the time at any moment of a look.
+    assert!(matches!(gone_after([1000, 1010], 200, [1220, 1230]), What::Expired { .. }));
+    assert!(matches!(gone_after([1000, 1010], 200, [1100, 1190]), What::Gone { is_before_end: true, .. }));
+    assert!(
+        matches!(gone_after([1000, 1150], 200, [1210, 1220]), What::Gone { is_before_end: false, .. }),
+        "a slow look"
+    );
+    assert!(
+        matches!(gone_after([1000, 1010], 200, [9000, 9010]), What::Gone { is_before_end: false, .. }),
+        "a late look"
+    );
 }

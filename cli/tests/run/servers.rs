@@ -69,6 +69,19 @@ fn a_signal_goes_on_to_the_command() {
 }
 
 #[test]
+fn a_private_server_takes_no_data_of_another_one() {
+    let folder = std::env::temp_dir().join(format!("redlatch \"quoted\" {}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("it may be made");
+    // Any server that reads it ends with an error.
+    std::fs::write(folder.join("dump.rdb"), "no data of a server").expect("it may be written");
+    let ended = Ended::of(
+        server().env("TMPDIR", &folder).current_dir(&folder).args(["--", "true"]).output().expect("it starts"),
+    );
+    std::fs::remove_dir_all(&folder).expect("it was made");
+    assert_eq!(ended.code, 0, "{ended:?}");
+}
+
+#[test]
 fn a_server_that_cannot_be_is_told_with_a_remedy() {
     let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
     let port = taken.local_addr().expect("it is bound").port().to_string();
