@@ -38,6 +38,7 @@ class World:
         self.latch.try_set_count(1)
         self.leader = self.client.leader(f"{name}:leader")
         self.job = self.client.job(f"{name}:job", at_most=60)
+        self.work: Any = int
         self.theirs = redlatch.compat.redis_py.Lock(self.client, f"{name}:theirs", timeout=60)
         self.theirs.acquire()
         self.their_free = redlatch.compat.redis_py.Lock(self.client, name, timeout=60, blocking_timeout=0)
@@ -174,7 +175,7 @@ ROWS: dict[str, Row] = {
         bad={"value": [5, b"text", "lone \udc80 surrogate", "a\0b", "x" * 65_537]},
     ),
     "Client.job": Row(
-        lambda w: lambda **given: w.client.job(**given).run(int),
+        lambda w: lambda **given: w.client.job(**given).run(w.work),
         {"name": "free", "at_most": 60},
         bad={
             "at_most": [None, *SECONDS, 0, 1e-9],
