@@ -11,7 +11,7 @@ use crate::arguments::{Care, OnLost, Task};
 use crate::belief::Margins;
 use crate::clock;
 use crate::command::{Command, shown};
-use crate::ending::{CANNOT_RUN, Failure, LOST, NOT_FOUND, SYSTEM, code_of};
+use crate::ending::{CANNOT_RUN, Failure, LOST, NOT_FOUND, SYSTEM, code_of, code_of_signal};
 use crate::keeper::{Changes, Keeper, Kept, Policy};
 use crate::lock::{Hold, Lock};
 use crate::reports::Reports;
@@ -119,7 +119,7 @@ pub async fn interrupted(lock: Lock, signal: Signal, events: &mut Events, report
         _ = events.signals.next() => {}
         _ = tokio::time::timeout(GIVE_UP, lock.give_up()) => {}
     }
-    let code = u8::try_from(128 + signal.as_raw()).unwrap_or(u8::MAX);
+    let code = code_of_signal(signal);
     reports.event("interrupted", json!({ "signal": signal.as_raw(), "exit": code }));
     code
 }

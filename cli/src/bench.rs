@@ -77,7 +77,8 @@ impl Figures {
 
     /// The times of an operation that is repeated.
     async fn times(&self, operation: impl AsyncFn() -> Result<(), Error>) -> Result<Times, Error> {
-        let (mut times, warm) = (Vec::new(), Instant::now() + self.time / WARM);
+        let mut times = Vec::new();
+        let warm = Instant::now() + self.time / WARM;
         while Instant::now() < warm {
             operation().await?;
         }
@@ -94,9 +95,11 @@ impl Figures {
     async fn handed_over(&self) -> Result<Times, Error> {
         let name = format!("{}:hand-over", self.names);
         let [holds, waits] = &self.clients;
-        let (mut holds, mut waits) = (holds, waits);
+        let mut holds = holds;
+        let mut waits = waits;
         let mut guard = holds.lock(&name).acquire().await?;
-        let (warm, mut times) = (Instant::now() + self.time / WARM, Vec::new());
+        let mut times = Vec::new();
+        let warm = Instant::now() + self.time / WARM;
         let end = warm + self.time;
         while times.is_empty() || Instant::now() < end {
             let waiting = waits.lock(&name).acquire();

@@ -4,6 +4,7 @@ use std::io;
 use std::process::ExitStatus;
 
 use redlatch::Error;
+use rustix::process::Signal;
 
 /// The words or options make no sense.
 pub const USAGE: u8 = 64;
@@ -79,6 +80,11 @@ impl From<Error> for Failure {
         };
         Failure::new(code, event, error.to_string())
     }
+}
+
+/// The exit code for an end by a signal, as shells have it.
+pub fn code_of_signal(signal: Signal) -> u8 {
+    u8::try_from(128 + signal.as_raw()).unwrap_or(u8::MAX)
 }
 
 /// The exit code for the end of the command, as shells have it.

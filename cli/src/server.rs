@@ -17,7 +17,7 @@ use crate::attend::system;
 use crate::bell::Bell;
 use crate::clock;
 use crate::command::shown;
-use crate::ending::{CANNOT_RUN, Failure, NOT_FOUND, UNREACHABLE, code_of};
+use crate::ending::{CANNOT_RUN, Failure, NOT_FOUND, UNREACHABLE, code_of, code_of_signal};
 use crate::list::{answer, ended};
 use crate::reports::Style;
 use crate::signals::Signals;
@@ -76,7 +76,7 @@ fn serve(arguments: &Server, style: Style) -> Result<u8, Failure> {
 
 /// The exit code of a signal before the server serves. A command that has not run must not look like one that has done well.
 fn interrupted(arguments: &Server, signal: Signal) -> u8 {
-    if arguments.command.is_empty() { 0 } else { u8::try_from(128 + signal.as_raw()).unwrap_or(u8::MAX) }
+    if arguments.command.is_empty() { 0 } else { code_of_signal(signal) }
 }
 
 /// A server that serves. Its drop ends it.

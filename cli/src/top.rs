@@ -38,7 +38,7 @@ use view::{Action, View};
 /// The screen stays as it is for so long, if nothing happens. Times go on.
 const TICK: Duration = Duration::from_millis(250);
 
-/// What wakes the screen.
+/// A reason to draw the screen anew.
 enum Message {
     Key(KeyEvent),
     Resized,
@@ -106,8 +106,10 @@ fn read_keys(sender: Sender<Message>) {
 
 /// Watches the locks on a thread of its own.
 fn feed(client: &Client, arguments: &Top, watch: &Arc<Mutex<Watch>>, sender: Sender<Message>) -> JoinHandle<()> {
-    let (client, watch) = (client.clone(), watch.clone());
-    let (pattern, interval) = (arguments.pattern.clone(), arguments.interval);
+    let client = client.clone();
+    let watch = watch.clone();
+    let pattern = arguments.pattern.clone();
+    let interval = arguments.interval;
     thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let failure = match runtime {
@@ -209,9 +211,10 @@ impl Show {
         None
     }
 
-    /// Asks the server who has the lock now: that holder alone is to lose it.
+    /// Asks the server for the present holder: that one alone is to lose the lock.
     fn look_at(&self, name: String) {
-        let (client, sender) = (self.client.clone(), self.sender.clone());
+        let client = self.client.clone();
+        let sender = self.sender.clone();
         thread::spawn(move || {
             let found = find(&client, &name).and_then(|lock| lock.map(|lock| Chosen::of(lock, None)).transpose());
             let _ = sender.send(Message::Found(name, found));
@@ -232,7 +235,8 @@ impl Show {
 
     fn take(&mut self) {
         let Some(chosen) = self.chosen.take() else { return };
-        let (client, sender) = (self.client.clone(), self.sender.clone());
+        let client = self.client.clone();
+        let sender = self.sender.clone();
         thread::spawn(move || {
             let released = chosen.take(&client);
             let _ = sender.send(Message::Released(chosen, released));

@@ -7,9 +7,9 @@ mod sight;
 #[cfg(test)]
 mod tests;
 
-pub use event::Event;
 #[cfg(test)]
-pub use event::What;
+pub use event::Change;
+pub use event::Event;
 pub use feed::{Feed, reach};
 pub use known::{Known, Watch};
 pub use sight::{Sight, party};

@@ -22,6 +22,21 @@ fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime")
 }
 
+/// Drops a run as soon as its work has begun.
+fn dropped(job: &Job) {
+    runtime().block_on(async {
+        let (began, mut begins) = tokio::sync::oneshot::channel();
+        let work = async move {
+            began.send(()).expect("it is awaited");
+            pending::<()>().await;
+        };
+        tokio::select! {
+            ran = job.run(work) => panic!("{ran:?}"),
+            _ = &mut begins => {}
+        }
+    });
+}
+
 fn stats(job: &Job) -> [u64; 3] {
     let JobStats { ran, skipped, lost, .. } = job.stats();
     [ran, skipped, lost]
@@ -126,17 +141,7 @@ fn work_that_panics_or_is_dropped_keeps_the_key_for_at_least_and_no_longer() {
     assert!(panicked.is_err());
     eventually(|| (15_000..=20_000).contains(&view.pttl(KEY)));
     view.command::<()>(&["DEL", KEY]);
-    runtime().block_on(async {
-        let (began, mut begins) = tokio::sync::oneshot::channel();
-        let work = async move {
-            began.send(()).expect("it is awaited");
-            pending::<()>().await;
-        };
-        tokio::select! {
-            ran = of_a.run(work) => panic!("{ran:?}"),
-            _ = &mut begins => {}
-        }
-    });
+    dropped(&of_a);
     eventually(|| !view.exists(KEY));
     assert_eq!(stats(&of_a), [2, 0, 0], "clones count together");
 }
@@ -241,17 +246,7 @@ fn a_run_whose_end_the_server_refuses_is_renewed_no_longer() {
 fn a_run_that_was_dropped_keeps_its_key_although_its_client_closes() {
     let (server, a, _) = pair();
     let of_a = job(&a, secs(60)).at_least(secs(30));
-    runtime().block_on(async {
-        let (began, mut begins) = tokio::sync::oneshot::channel();
-        let work = async move {
-            began.send(()).expect("it is awaited");
-            pending::<()>().await;
-        };
-        tokio::select! {
-            ran = of_a.run(work) => panic!("{ran:?}"),
-            _ = &mut begins => {}
-        }
-    });
+    dropped(&of_a);
     a.close_blocking(redlatch::Holds::Release);
     let left = server.view().pttl(KEY);
     assert!((20_000..=30_000).contains(&left), "{left} ms");

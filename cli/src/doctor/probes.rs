@@ -113,7 +113,7 @@ async fn each_kind(client: &Client, name: &str, site: Option<&Site>, mut add: im
     answers
 }
 
-/// Sets one permit or a count of one, uses it and deletes it. What cannot be deleted ends by itself.
+/// Sets one permit or a count of one, uses it and deletes it. A key that cannot be deleted ends by itself.
 async fn counted(
     client: &Client,
     kind: &'static str,

@@ -1,4 +1,4 @@
-//! What is known of the locks at one moment, in the words of the screen.
+//! The locks that are known at one moment, in the words of the screen.
 
 use std::time::Duration;
 

@@ -120,7 +120,7 @@ fn head(buffer: &mut Buffer, area: Rect, title: &Title, picture: &Picture, view:
     right(buffer, area.x, area.y, &counts, width, style);
 }
 
-/// What is not usual: no answer, a filter, a frozen order.
+/// The state of the view that is not usual: no answer, a filter, a frozen order.
 fn status(buffer: &mut Buffer, area: Rect, picture: &Picture, view: &View, look: Look) {
     let width = usize::from(area.width);
     if let Some((time, why)) = &picture.silence {

@@ -14,7 +14,7 @@ use super::picture::Picture;
 use super::screen::{Look, Title, draw};
 use super::view::{Action, Mode, View};
 use crate::clock;
-use crate::watch::{Event, Feed, Sight, Watch, What};
+use crate::watch::{Change, Event, Feed, Sight, Watch};
 
 const RENEW: &str = "REDLATCH_RENEW_SCREENS=1 cargo test --workspace --profile ci --bin redlatch";
 const CLIENTS: [&str; 3] = [
@@ -93,11 +93,11 @@ fn morning() -> Watch {
 }
 
 fn events(view: &mut View) {
-    let event = |name: &str, what| Event { at: NOW, name: name.to_owned(), kind: "plain", what };
-    let swap = What::PassedOn { from: vec![task("worker-4", 19, 2)], to: vec![task("worker-4", 19, 4)] };
+    let event = |name: &str, change| Event { at: NOW, name: name.to_owned(), kind: "plain", change };
+    let swap = Change::PassedOn { from: vec![task("worker-4", 19, 2)], to: vec![task("worker-4", 19, 4)] };
     view.add("16:04:02Z".to_owned(), event("stock:eu", swap));
-    view.add("16:04:11Z".to_owned(), event("orders:8", What::Expired { by: vec![holder(0, 31, None)] }));
-    let gone = What::Gone { by: vec![task("api-3", 8121, 7)], is_before_end: true };
+    view.add("16:04:11Z".to_owned(), event("orders:8", Change::Expired { by: vec![holder(0, 31, None)] }));
+    let gone = Change::Gone { by: vec![task("api-3", 8121, 7)], is_before_end: true };
     view.add("16:04:12Z".to_owned(), event("在庫\u{1b}[2J", gone));
 }
 

@@ -57,7 +57,7 @@ impl Sort {
     }
 }
 
-/// What keys mean.
+/// The meaning of keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mode {
     Rows,

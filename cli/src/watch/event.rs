@@ -1,4 +1,4 @@
-//! What has happened to a lock between two looks, in words and as an object.
+//! A change of a lock between two looks, in words and as an object.
 
 use std::time::Duration;
 
@@ -18,12 +18,12 @@ pub struct Event {
     /// Empty: it is about the server.
     pub name: String,
     pub kind: &'static str,
-    pub what: What,
+    pub change: Change,
 }
 
 /// Polling sees states and no calls. So an end that can have several reasons names all of them.
 #[derive(Clone, Debug)]
-pub enum What {
+pub enum Change {
     Acquired {
         by: Vec<Holder>,
     },
@@ -49,7 +49,7 @@ pub enum What {
     Evicted {
         from: Vec<Holder>,
     },
-    /// The server does not answer. What happens until it does, no event tells.
+    /// The server does not answer. No event tells of the time until it does.
     Unreachable(String),
     Reachable,
 }
@@ -57,49 +57,49 @@ pub enum What {
 impl Event {
     /// The sentence, without name and time.
     pub fn sentence(&self) -> String {
-        match &self.what {
-            What::Acquired { by } => format!("acquired by {}", parties(by)),
-            What::PassedOn { from, to } => format!("passed on: {} → {}", parties(from), parties(to)),
-            What::Released { by } => format!("released by {}", parties(by)),
-            What::Expired { by } => format!("expired: {} did not release it", parties(by)),
-            What::Gone { by, is_before_end: true } => {
+        match &self.change {
+            Change::Acquired { by } => format!("acquired by {}", parties(by)),
+            Change::PassedOn { from, to } => format!("passed on: {} → {}", parties(from), parties(to)),
+            Change::Released { by } => format!("released by {}", parties(by)),
+            Change::Expired { by } => format!("expired: {} did not release it", parties(by)),
+            Change::Gone { by, is_before_end: true } => {
                 format!("gone before its end: {} released it, or it was deleted", parties(by))
             }
-            What::Gone { by, is_before_end: false } => {
+            Change::Gone { by, is_before_end: false } => {
                 format!("gone: {} released it, or it expired or was deleted", parties(by))
             }
-            What::Evicted { from } => format!("evicted: taken from {} by this redlatch", parties(from)),
-            What::Unreachable(why) => format!("no answer, trying again: {why}"),
-            What::Reachable => "the server answers again".to_owned(),
+            Change::Evicted { from } => format!("evicted: taken from {} by this redlatch", parties(from)),
+            Change::Unreachable(why) => format!("no answer, trying again: {why}"),
+            Change::Reachable => "the server answers again".to_owned(),
         }
     }
 
     fn word(&self) -> &'static str {
-        match self.what {
-            What::Acquired { .. } => "acquired",
-            What::PassedOn { .. } => "passed_on",
-            What::Released { .. } => "released",
-            What::Expired { .. } => "expired",
-            What::Gone { .. } => "gone",
-            What::Evicted { .. } => "evicted",
-            What::Unreachable(_) => "unreachable",
-            What::Reachable => "reachable",
+        match self.change {
+            Change::Acquired { .. } => "acquired",
+            Change::PassedOn { .. } => "passed_on",
+            Change::Released { .. } => "released",
+            Change::Expired { .. } => "expired",
+            Change::Gone { .. } => "gone",
+            Change::Evicted { .. } => "evicted",
+            Change::Unreachable(_) => "unreachable",
+            Change::Reachable => "reachable",
         }
     }
 
     /// `time`: the text of [`Event::at`].
     pub fn object(&self, time: &str) -> Value {
         let mut object = json!({ "time": time, "event": self.word() });
-        match &self.what {
-            What::Unreachable(why) => object["message"] = why.as_str().into(),
-            What::Reachable => {}
-            what => {
-                let (from, to): (&[Holder], &[Holder]) = match what {
-                    What::Acquired { by } => (&[], by),
-                    What::PassedOn { from, to } => (from, to),
-                    What::Released { by } | What::Expired { by } | What::Gone { by, .. } => (by, &[]),
-                    What::Evicted { from } => (from, &[]),
-                    What::Unreachable(_) | What::Reachable => (&[], &[]),
+        match &self.change {
+            Change::Unreachable(why) => object["message"] = why.as_str().into(),
+            Change::Reachable => {}
+            change => {
+                let (from, to): (&[Holder], &[Holder]) = match change {
+                    Change::Acquired { by } => (&[], by),
+                    Change::PassedOn { from, to } => (from, to),
+                    Change::Released { by } | Change::Expired { by } | Change::Gone { by, .. } => (by, &[]),
+                    Change::Evicted { from } => (from, &[]),
+                    Change::Unreachable(_) | Change::Reachable => (&[], &[]),
                 };
                 let all = |holders: &[Holder]| Value::from_iter(holders.iter().map(holder_object));
                 object["name"] = self.name.as_str().into();
@@ -108,7 +108,7 @@ impl Event {
                 object["to"] = all(to);
             }
         }
-        if let What::Gone { is_before_end, .. } = self.what {
+        if let Change::Gone { is_before_end, .. } = self.change {
             object["before_end"] = is_before_end.into();
         }
         object

@@ -1,12 +1,12 @@
-//! The locks that are known, and the events that follow from what looks find. It has neither a clock nor a connection: each call says
-//! what time it is, on the clock of [`crate::clock`].
+//! The locks that are known, and the events that follow from the looks at them. It has neither a clock nor a connection: each call
+//! gives the time of [`crate::clock`].
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use redlatch::Holder;
 
-use super::event::{Event, What};
+use super::event::{Change, Event};
 use super::sight::{Sight, is_same};
 
 /// A free lock is looked at for so long after its last hold: busy locks are free in between.
@@ -124,7 +124,7 @@ impl Watch {
             known.since = now;
             known.seen = now;
         }
-        self.tell(now, name, kind, What::Evicted { from });
+        self.tell(now, name, kind, Change::Evicted { from });
     }
 
     /// A look that was begun at `asked` has found that.
@@ -133,7 +133,7 @@ impl Watch {
         let Some(mut known) = self.known.remove(name) else {
             let Some(sight) = sight else { return };
             if self.is_settled && sight.holder_count > 0 {
-                self.tell(now, name, sight.kind, What::Acquired { by: sight.holders.clone() });
+                self.tell(now, name, sight.kind, Change::Acquired { by: sight.holders.clone() });
             }
             self.known.insert(name.to_owned(), Known::new(sight, asked, now));
             return;
@@ -142,7 +142,7 @@ impl Watch {
             (None, None) => now.saturating_sub(known.since) >= LINGER,
             (None, Some(after)) if after.holder_count == 0 => true,
             (None, Some(after)) => {
-                self.tell(now, name, after.kind, What::Acquired { by: after.holders.clone() });
+                self.tell(now, name, after.kind, Change::Acquired { by: after.holders.clone() });
                 known.count(now, 1);
                 true
             }
@@ -150,12 +150,12 @@ impl Watch {
                 let by = before.holders.clone();
                 let kind = before.kind;
                 if before.holder_count > 0 {
-                    let what = match End::of(before.remaining, [known.asked, known.seen], [asked, now]) {
-                        End::Passed => What::Expired { by },
-                        End::Ahead => What::Gone { by, is_before_end: true },
-                        End::Unclear => What::Gone { by, is_before_end: false },
+                    let change = match End::of(before.remaining, [known.asked, known.seen], [asked, now]) {
+                        End::Passed => Change::Expired { by },
+                        End::Ahead => Change::Gone { by, is_before_end: true },
+                        End::Unclear => Change::Gone { by, is_before_end: false },
                     };
-                    self.tell(now, name, kind, what);
+                    self.tell(now, name, kind, change);
                 }
                 true
             }
@@ -198,10 +198,10 @@ impl Watch {
         if none_stayed && !left.is_empty() && !joined.is_empty() {
             match End::of(before.remaining, first, second) {
                 End::Passed => {
-                    self.tell(now, name, before.kind, What::Expired { by: left });
-                    self.tell(now, name, kind, What::Acquired { by: joined });
+                    self.tell(now, name, before.kind, Change::Expired { by: left });
+                    self.tell(now, name, kind, Change::Acquired { by: joined });
                 }
-                End::Ahead | End::Unclear => self.tell(now, name, kind, What::PassedOn { from: left, to: joined }),
+                End::Ahead | End::Unclear => self.tell(now, name, kind, Change::PassedOn { from: left, to: joined }),
             }
             return count;
         }
@@ -209,28 +209,28 @@ impl Watch {
             // Without an end of its own it has that of the lock, which is still there.
             let end = holder.remaining.map_or(End::Ahead, |left| End::of(Some(left), first, second));
             let by = vec![holder];
-            let what = match end {
-                End::Passed => What::Expired { by },
-                End::Ahead => What::Released { by },
-                End::Unclear => What::Gone { by, is_before_end: false },
+            let change = match end {
+                End::Passed => Change::Expired { by },
+                End::Ahead => Change::Released { by },
+                End::Unclear => Change::Gone { by, is_before_end: false },
             };
-            self.tell(now, name, before.kind, what);
+            self.tell(now, name, before.kind, change);
         }
         if !joined.is_empty() {
-            self.tell(now, name, kind, What::Acquired { by: joined });
+            self.tell(now, name, kind, Change::Acquired { by: joined });
         }
         count
     }
 
-    fn tell(&mut self, at: Duration, name: &str, kind: &'static str, what: What) {
-        if matches!(what, What::Expired { .. }) {
+    fn tell(&mut self, at: Duration, name: &str, kind: &'static str, change: Change) {
+        if matches!(change, Change::Expired { .. }) {
             self.expired.push_back(at);
             self.expired(at);
         }
         if self.events.len() >= MOST_EVENTS {
             self.events.drain(..MOST_EVENTS / 2);
         }
-        self.events.push(Event { at, name: name.to_owned(), kind, what });
+        self.events.push(Event { at, name: name.to_owned(), kind, change });
     }
 
     /// A look could not be made; the others come first.
@@ -246,7 +246,7 @@ impl Watch {
             Some(silence) => silence.last = now,
             None => {
                 self.silence = Some(Silence { since: now, last: now, why: why.to_owned() });
-                self.tell(now, "", "", What::Unreachable(why.to_owned()));
+                self.tell(now, "", "", Change::Unreachable(why.to_owned()));
             }
         }
     }
@@ -255,7 +255,7 @@ impl Watch {
     pub fn reachable(&mut self, now: Duration) {
         if self.silence.as_ref().is_some_and(|silence| now.saturating_sub(silence.last) >= STEADY) {
             self.silence = None;
-            self.tell(now, "", "", What::Reachable);
+            self.tell(now, "", "", Change::Reachable);
         }
     }
 

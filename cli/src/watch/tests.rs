@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use redlatch::Holder;
 
-use super::event::{Event, What, parties};
+use super::event::{Change, Event, parties};
 use super::known::{Known, Next, Watch};
 use super::sight::Sight;
 
@@ -261,18 +261,18 @@ fn an_end_is_told_only_by_looks_whose_times_prove_it() {
         watch.listing_done(ms(0), ms(0));
         watch.looked("n", held("plain", &["1"], left), ms(first[0]), ms(first[1]));
         watch.looked("n", None, ms(second[0]), ms(second[1]));
-        let is_ended = |event: &Event| !matches!(event.what, What::Acquired { .. });
-        watch.take_events().into_iter().find(is_ended).expect("it is gone").what
+        let is_ended = |event: &Event| !matches!(event.change, Change::Acquired { .. });
+        watch.take_events().into_iter().find(is_ended).expect("it is gone").change
     };
     // The server may have read the time at any moment of a look.
-    assert!(matches!(gone_after([1000, 1010], 200, [1220, 1230]), What::Expired { .. }));
-    assert!(matches!(gone_after([1000, 1010], 200, [1100, 1190]), What::Gone { is_before_end: true, .. }));
+    assert!(matches!(gone_after([1000, 1010], 200, [1220, 1230]), Change::Expired { .. }));
+    assert!(matches!(gone_after([1000, 1010], 200, [1100, 1190]), Change::Gone { is_before_end: true, .. }));
     assert!(
-        matches!(gone_after([1000, 1150], 200, [1210, 1220]), What::Gone { is_before_end: false, .. }),
+        matches!(gone_after([1000, 1150], 200, [1210, 1220]), Change::Gone { is_before_end: false, .. }),
         "a slow look"
     );
     assert!(
-        matches!(gone_after([1000, 1010], 200, [9000, 9010]), What::Gone { is_before_end: false, .. }),
+        matches!(gone_after([1000, 1010], 200, [9000, 9010]), Change::Gone { is_before_end: false, .. }),
         "a late look"
     );
 }
