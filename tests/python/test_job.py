@@ -675,11 +675,12 @@ async def test_a_run_that_is_cancelled_at_any_moment_leaves_no_lock(
         assert running.cancelled() == is_cancelled
     await cancel_at_random([lambda: job.run(asyncio.sleep, 0), lambda: job.run(asyncio.sleep, 0.001)])
 
-    async def is_free() -> bool:
-        return view("EXISTS", key(name)) == 0
+    async def is_over() -> bool:
+        # The acquires of cancelled runs go on to their ends, and are given back. The key may be gone in between.
+        stats = aio_client.stats()
+        return stats.waiting == 0 and stats.held == 0 and view("EXISTS", key(name)) == 0
 
-    await loops.until(is_free, "the release of the last run")
-    assert aio_client.stats().held == 0
+    await loops.until(is_over, "the release of the last run")
 
 
 async def test_work_that_cancels_itself_is_no_loss(aio_client: AsyncClient, view: View, name: str) -> None:
@@ -811,7 +812,8 @@ def test_a_run_whose_loop_is_closed_leaves_no_lock(
     gc.collect()
     until_true(lambda: pttl(view, name) <= at_least * 1000, "the end of the run")
     assert skips(client, name) == bool(at_least)
-    assert aio_client.stats().held == 0
+    # The server has let the lock go before the client hears of it.
+    until_true(lambda: aio_client.stats().held == 0, "the answer to the end of the run")
     assert job.stats() == JobStats(1, 0, 0)
 
 
