@@ -148,6 +148,34 @@ fn the_locks_of_redisson_are_listed_as_ours() {
     }
 }
 
+/// A Redisson has no connection that tells. To ask for it again at each look would cost the server more than the look.
+#[test]
+fn a_client_that_the_server_does_not_know_is_asked_for_once() {
+    let (server, _, client) = pair();
+    let mut view = server.view();
+    for name in ["n:1", "n:2"] {
+        view.command::<()>(&["HSET", name, &format!("{THEIRS}:31"), "1"]);
+        view.command::<()>(&["PEXPIRE", name, "30000"]);
+    }
+    let asked = || server.view().calls().get("client|list").copied().unwrap_or_default();
+    let before = asked();
+    let began = Instant::now();
+    for _ in 0..100 {
+        for name in ["n:1", "n:2"] {
+            assert!(one(&client, name).holders[0].may_be_redisson);
+        }
+    }
+    // A list is fresh for five seconds.
+    let times = 1 + began.elapsed().as_secs() / 5;
+    assert!(asked() - before <= times, "{} times", asked() - before);
+    // One that connects is found at once all the same.
+    let late = Client::connect(&server.url()).expect("a good URL");
+    let held = late.lock("n:late").blocking().acquire().expect("free");
+    assert_eq!(one(&client, "n:late").holders[0].process, Some(std::process::id()));
+    held.release().expect("held");
+    view.command::<()>(&["DEL", "n:1", "n:2"]);
+}
+
 #[test]
 fn keys_that_are_no_locks_are_left_out() {
     let (server, client, _) = pair();
@@ -218,10 +246,11 @@ fn a_client_with_a_prefix_lists_the_locks_with_that_prefix() {
 }
 
 /// A scan reads all keys, and rests nine times as long as it reads. The server's time on a processor is counted, which other
-/// programs of the machine do not lengthen. It reports each command to the rig besides, which takes as long again.
+/// programs of the machine do not lengthen.
 #[test]
 fn a_scan_of_many_keys_takes_a_tenth_of_the_server_at_most() {
-    for server in [Server::start(), newest(&[])] {
+    for program in [None, Some(newest_program())] {
+        let server = Server::with(Options { program, unwatched: true, ..Options::default() });
         let client = Client::connect(&server.url()).expect("a good URL");
         let mut view = server.view();
         let fill = "for at = 1, 1000 do redis.call('SET', KEYS[1] .. at, '') end";
@@ -234,7 +263,7 @@ fn a_scan_of_many_keys_takes_a_tenth_of_the_server_at_most() {
         assert_eq!(all(client.locks("*")).len(), 1);
         let elapsed = began.elapsed();
         let worked = server.processor_time() - before;
-        assert!(worked * 4 < elapsed, "the server worked {worked:?} of {elapsed:?}");
+        assert!(worked * 6 < elapsed, "the server worked {worked:?} of {elapsed:?}");
         held.release().expect("held");
     }
 }

@@ -55,7 +55,7 @@ pub use listener::Listener;
 pub use loss::told;
 pub use mariadb::Mariadb;
 pub use monitor::{Monitor, Seen};
-pub use newest::newest;
+pub use newest::{newest, newest_program};
 pub use nodes::Nodes;
 pub use process::Process;
 pub use proxy::{Direction, Proxy};

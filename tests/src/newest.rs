@@ -10,7 +10,15 @@ use crate::server::{Options, Server};
 /// When Valkey is not installed, with the remedy.
 pub fn newest(args: &[&str]) -> Server {
     let args = args.iter().map(|word| (*word).to_owned()).collect();
-    Server::with(Options { args, program: Some(program().display().to_string()), ..Options::default() })
+    Server::with(Options { args, program: Some(newest_program()), ..Options::default() })
+}
+
+/// Its program.
+///
+/// # Panics
+/// When Valkey is not installed, with the remedy.
+pub fn newest_program() -> String {
+    program().display().to_string()
 }
 
 fn program() -> PathBuf {

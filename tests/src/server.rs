@@ -28,6 +28,8 @@ pub struct Options {
     pub debugging: bool,
     /// Whether the server can join a cluster.
     pub clustered: bool,
+    /// Whether the oracle stays away, for a test that measures the server: it has the server report each call.
+    pub unwatched: bool,
     /// The server's program; `None`: the usual one.
     pub program: Option<String>,
 }
@@ -75,7 +77,9 @@ impl Server {
             let started = server.launch();
             if started.is_ok() {
                 let addresses = [server.tls_port.to_string(), server.dir.join("socket").display().to_string()];
-                server.watch = Watch::start(server.port, &addresses, server.direct_url());
+                if !server.options.unwatched {
+                    server.watch = Watch::start(server.port, &addresses, server.direct_url());
+                }
                 return server;
             }
         }

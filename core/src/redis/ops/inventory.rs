@@ -13,7 +13,7 @@ use crate::redis::kinds::script::{Call, Script, script};
 use crate::redis::settle::settle;
 use crate::redis::target::Target;
 use crate::request::error::{Error, Result};
-use crate::request::inventory::{HeldLock, Holder, Page};
+use crate::request::inventory::{HeldLock, Page};
 use crate::request::names::without;
 use crate::request::{Answer, OWN_OWNERS};
 
@@ -23,7 +23,6 @@ mod processes;
 
 use pattern::Pattern;
 pub use processes::Processes;
-use processes::{FRESH, Known};
 
 static LOOK: Script = script!("inventory/look", "inventory/_found");
 static SCAN: Script = script!("inventory/scan", "inventory/_found");
@@ -160,18 +159,16 @@ impl Target {
         let link = &self.redis.link;
         for lock in locks {
             let slot = link.slot_of_key(&lock.name);
-            let mut known = processes.of(link, slot, self.response, FRESH).await;
-            let find = |known: &Known, holder: &Holder| known.get(&holder.client).cloned();
-            let is_complete =
-                |known: &Known| lock.holders.iter().chain(&lock.queue).all(|it| find(known, it).is_some());
-            if lock.kind != "permits" && known.as_ref().is_some_and(|known| !is_complete(known)) {
-                // A client may have connected since.
-                known = processes.of(link, slot, self.response, began.elapsed()).await;
-            }
+            let clients: Vec<_> = match lock.kind {
+                // The ids of permits are no clients.
+                "permits" => Vec::new(),
+                _ => lock.holders.iter().chain(&lock.queue).map(|holder| holder.client.as_str()).collect(),
+            };
+            let known = processes.of(link, slot, self.response, &clients, began).await;
             let Some(known) = known else { continue };
             let is_theirs_too = !OURS_ALONE.contains(&lock.kind);
             for holder in lock.holders.iter_mut().chain(&mut lock.queue) {
-                match find(&known, holder) {
+                match known.get(&holder.client).cloned() {
                     Some((host, process)) => {
                         holder.host = Some(host);
                         holder.process = Some(process);

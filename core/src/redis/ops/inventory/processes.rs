@@ -1,6 +1,6 @@
 //! The machines and processes of clients, from the names of their connections.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -12,7 +12,9 @@ use crate::redis::client_name::ClientName;
 use crate::redis::link::Link;
 
 /// The age up to which the list of a server's connections is used again.
-pub const FRESH: Duration = Duration::from_secs(5);
+const FRESH: Duration = Duration::from_secs(5);
+/// A client without a connection that tells is remembered as such, among so many of a server.
+const MOST_STRANGERS: usize = 100_000;
 
 /// The machine and the process of each client, by its uuid.
 pub type Known = HashMap<String, (String, u32)>;
@@ -22,6 +24,8 @@ pub type Known = HashMap<String, (String, u32)>;
 struct Said {
     asked: Instant,
     known: Option<Arc<Known>>,
+    /// Clients that the server did not tell of when it was asked for them. Redisson's never have a connection that tells.
+    strangers: Arc<HashSet<String>>,
 }
 
 /// The last answer of each server, by a slot of it.
@@ -29,21 +33,58 @@ struct Said {
 pub struct Processes(Mutex<HashMap<u16, Said>>);
 
 impl Processes {
-    /// The processes with a connection to the server of that slot, from a list of at most this age; `None`: the server does
-    /// not tell. The list is long where a server has many connections, so the server has a rest after it.
-    pub async fn of(&self, link: &Link, slot: u16, limit: Duration, age: Duration) -> Option<Arc<Known>> {
+    /// The processes with a connection to the server of that slot; `None`: the server does not tell. A client that is not among them may have
+    /// connected since the last answer, so the server is asked once for the sake of each. `began`: the clients were seen since then.
+    pub async fn of(
+        &self,
+        link: &Link,
+        slot: u16,
+        limit: Duration,
+        clients: &[&str],
+        began: Instant,
+    ) -> Option<Arc<Known>> {
         let slot = link.part_of(slot);
         let last = self.0.lock().expect("nothing panics while it is held").get(&slot).cloned();
-        if let Some(said) = last.filter(|said| said.asked.elapsed() <= age) {
-            return said.known;
-        }
+        let said = match last.filter(|said| said.asked.elapsed() <= FRESH) {
+            Some(said) if said.asked >= began || said.has_answered(clients) => said,
+            last => self.ask(link, slot, limit, last).await,
+        };
+        self.remember(slot, &said, clients);
+        said.known
+    }
+
+    /// Asks the server. The list is long where it has many connections, so it has a rest after it.
+    async fn ask(&self, link: &Link, slot: u16, limit: Duration, last: Option<Said>) -> Said {
         let asked = Instant::now();
         let list = link.connections(slot, limit).await.ok();
         sleep(asked.elapsed() * REST).await;
-        let said = Said { asked, known: list.map(|list| Arc::new(known(&list))) };
-        let known = said.known.clone();
-        self.0.lock().expect("nothing panics while it is held").insert(slot, said);
-        known
+        let strangers = last.map(|said| said.strangers).unwrap_or_default();
+        let said = Said { asked, known: list.map(|list| Arc::new(known(&list))), strangers };
+        self.0.lock().expect("nothing panics while it is held").insert(slot, said.clone());
+        said
+    }
+
+    /// Keeps in mind which of the clients the answer does not have.
+    fn remember(&self, slot: u16, said: &Said, clients: &[&str]) {
+        let mut answers = self.0.lock().expect("nothing panics while it is held");
+        let Some(last) = answers.get_mut(&slot).filter(|last| last.asked == said.asked) else { return };
+        let missing: Vec<_> = clients.iter().filter(|client| !last.has_answered(&[client])).collect();
+        if missing.is_empty() {
+            return;
+        }
+        let strangers = Arc::make_mut(&mut last.strangers);
+        if strangers.len() >= MOST_STRANGERS {
+            strangers.clear();
+        }
+        strangers.extend(missing.into_iter().map(|client| (*client).to_owned()));
+    }
+}
+
+impl Said {
+    /// Whether there is nothing to ask for the sake of these clients.
+    fn has_answered(&self, clients: &[&str]) -> bool {
+        let Some(known) = &self.known else { return true };
+        clients.iter().all(|client| known.contains_key(*client) || self.strangers.contains(*client))
     }
 }
 
@@ -61,6 +102,24 @@ fn known(list: &str) -> Known {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_is_asked_once_for_a_client_that_it_does_not_know() {
+        let processes = Processes::default();
+        let said = Said {
+            asked: Instant::now(),
+            known: Some(Arc::new(known("id=3 name=redlatch@api-3:8121:ours"))),
+            strangers: Arc::default(),
+        };
+        processes.0.lock().expect("no test panics").insert(0, said.clone());
+        assert!(said.has_answered(&["ours"]));
+        assert!(!said.has_answered(&["ours", "redisson's"]));
+        processes.remember(0, &said, &["ours", "redisson's"]);
+        let last = processes.0.lock().expect("no test panics")[&0].clone();
+        assert!(last.has_answered(&["ours", "redisson's"]));
+        assert!(!last.has_answered(&["new"]));
+        assert_eq!(last.strangers.len(), 1, "one that is known is no stranger when it goes");
+    }
 
     #[test]
     fn a_client_is_found_by_the_name_of_its_connections() {
