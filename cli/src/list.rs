@@ -12,6 +12,7 @@ use crate::ending::Failure;
 use crate::lock::client;
 use crate::reports::{Reports, Style};
 use crate::table::{self, ends, in_one_line, process};
+use crate::watch::Sight;
 use crate::{arguments, times};
 
 /// The lock has no holder.
@@ -199,19 +200,7 @@ pub fn identity(holder: &Holder) -> String {
 }
 
 fn object(lock: &HeldLock) -> Value {
-    json!({
-        "name": lock.name,
-        "kind": lock.kind,
-        "certain": lock.is_certain,
-        "holder_count": lock.holder_count,
-        "holders": lock.holders.iter().map(holder_object).collect::<Vec<_>>(),
-        // Redis does not keep it.
-        "held_ms": null,
-        "ends_ms": ms(lock.remaining),
-        "waiting": lock.waiting,
-        "queue": lock.queue.iter().map(holder_object).collect::<Vec<_>>(),
-        "token": lock.token,
-    })
+    Sight::from(lock.clone()).object(None)
 }
 
 pub fn holder_object(holder: &Holder) -> Value {
@@ -227,6 +216,6 @@ pub fn holder_object(holder: &Holder) -> Value {
     })
 }
 
-fn ms(time: Option<Duration>) -> Option<u64> {
+pub fn ms(time: Option<Duration>) -> Option<u64> {
     time.map(|time| time.as_millis() as u64)
 }

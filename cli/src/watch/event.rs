@@ -74,7 +74,8 @@ impl Event {
         }
     }
 
-    fn word(&self) -> &'static str {
+    /// Its name for programs.
+    pub fn word(&self) -> &'static str {
         match self.change {
             Change::Acquired { .. } => "acquired",
             Change::PassedOn { .. } => "passed_on",

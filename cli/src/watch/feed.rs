@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use redlatch::{Client, Error};
 use tokio::time::{sleep, timeout};
 
@@ -14,6 +15,8 @@ use crate::list::literal;
 
 /// The server rests so many times as long as a look took, as it does from the library's listing.
 const REST: u32 = 9;
+/// So many looks are under way at once.
+const AT_ONCE: usize = 8;
 /// The longest time of a listing that is to find what is waited for.
 const SHORT: Duration = Duration::from_millis(300);
 /// A listing has gone beyond what is waited for after so many other locks.
@@ -105,32 +108,47 @@ impl<F: Fn()> Feed<'_, F> {
         }
     }
 
-    /// Looks at the locks that are known, one after the other. So the order of the looks is the order in which things happened.
+    /// Looks at the locks that are known, few at a time. A server answers in the order of the looks, so that is the order in which things
+    /// happened.
     async fn look(&self) -> Failure {
         loop {
             let now = clock::now();
-            let next = self.watch.lock().expect("nothing panics while it is held").next(now);
-            let name = match next {
-                Next::Look(name) => name,
+            let next = self.watch.lock().expect("nothing panics while it is held").next(now, AT_ONCE);
+            let names = match next {
+                Next::Look(names) => names,
                 Next::At(time) => {
                     sleep(time.saturating_sub(now).min(NAP)).await;
                     continue;
                 }
             };
-            match self.client.locks(&literal(&name)).next().await {
-                Ok(found) => {
-                    let took = clock::now().saturating_sub(now);
-                    self.feed(|watch, at| watch.looked(&name, found.map(Into::into), now, at));
-                    sleep(took * REST).await;
-                }
-                Err(error) => {
-                    self.watch.lock().expect("nothing panics while it is held").look_failed(&name, clock::now());
-                    if let Some(refused) = self.trouble(error) {
-                        return refused;
+            let looks = names.iter().map(|name| async move {
+                let found = self.client.locks(&literal(name)).next().await;
+                (name, found, clock::now())
+            });
+            // A look that also asks for the connections of clients gives the server a rest of its own.
+            let mut took = Duration::MAX;
+            let mut refused = None;
+            for (name, found, at) in join_all(looks).await {
+                match found {
+                    Ok(found) => {
+                        took = took.min(at.saturating_sub(now));
+                        self.feed(|watch, _| watch.looked(name, found.map(Into::into), now, at));
                     }
-                    sleep(AGAIN).await;
+                    Err(error) => {
+                        self.watch.lock().expect("nothing panics while it is held").look_failed(name, clock::now());
+                        refused = self.trouble(error).or(refused);
+                    }
                 }
             }
+            if let Some(refused) = refused {
+                return refused;
+            }
+            if took == Duration::MAX {
+                sleep(AGAIN).await;
+                continue;
+            }
+            self.watch.lock().expect("nothing panics while it is held").answered(took);
+            sleep(took * REST).await;
         }
     }
 

@@ -1,7 +1,7 @@
 //! The locks that are known, and the events that follow from the looks at them. It has neither a clock nor a connection: each call
 //! gives the time of [`crate::clock`].
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use redlatch::Holder;
@@ -44,15 +44,23 @@ pub struct Known {
     failed: Option<Duration>,
     first: Duration,
     changes: VecDeque<(Duration, u64)>,
+    /// Grows with each look.
+    pub version: u64,
+    /// Its place in [`Watch::due`].
+    due: Duration,
+    is_busy: bool,
 }
 
 /// The work of the next moment.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Next {
-    Look(String),
+    Look(Vec<String>),
     /// There is none before this time.
     At(Duration),
 }
+
+/// The looks that are to come, in the order of their times.
+type Due = BTreeSet<(Duration, String)>;
 
 /// The time in which calls fail.
 struct Silence {
@@ -65,8 +73,15 @@ pub struct Watch {
     /// A lock is looked at once in this time, if the server is quick enough.
     interval: Duration,
     known: BTreeMap<String, Known>,
+    /// The looks at quiet locks, and those at busy ones.
+    due: [Due; 2],
+    versions: u64,
     /// The first listing is over: a lock that comes now has been acquired since.
     is_settled: bool,
+    /// The time that the last listing took.
+    listing: Option<Duration>,
+    /// The time of the last answer to a look.
+    answer: Option<Duration>,
     silence: Option<Silence>,
     is_quiets_turn: bool,
     expired: VecDeque<Duration>,
@@ -78,7 +93,11 @@ impl Watch {
         Watch {
             interval: interval.max(LEAST),
             known: BTreeMap::new(),
+            due: [Due::new(), Due::new()],
+            versions: 0,
             is_settled: false,
+            listing: None,
+            answer: None,
             silence: None,
             is_quiets_turn: false,
             expired: VecDeque::new(),
@@ -97,12 +116,18 @@ impl Watch {
     /// A listing that began then has found all that it could.
     pub fn listing_done(&mut self, began: Duration, now: Duration) {
         self.is_settled = true;
+        self.listing = Some(now.saturating_sub(began));
         let missing = |(name, known): (&String, &Known)| (!can_look(name) && known.seen < began).then(|| name.clone());
         let missing: Vec<_> = self.known.iter().filter_map(missing).collect();
         for name in missing {
             self.saw(&name, None, began, now);
         }
-        self.known.retain(|_, known| known.sight.is_some() || now.saturating_sub(known.since) < LINGER);
+        let is_over = |known: &Known| known.sight.is_none() && now.saturating_sub(known.since) >= LINGER;
+        let over: Vec<_> =
+            self.known.iter().filter(|(_, known)| is_over(known)).map(|(name, _)| name.clone()).collect();
+        for name in over {
+            self.take(&name);
+        }
     }
 
     /// A look that was begun at `asked` has found that; `None`: the lock is free.
@@ -117,12 +142,14 @@ impl Watch {
     pub fn evicted(&mut self, name: &str, kind: &'static str, from: Vec<Holder>, now: Duration) {
         // A look may have found the next holder already.
         let has_lost = |sight: &Sight| sight.holders.iter().all(|holder| from.iter().any(|it| is_same(it, holder)));
-        let known = self.known.get_mut(name).filter(|known| known.sight.as_ref().is_none_or(has_lost));
-        if let Some(known) = known {
+        if self.known.get(name).is_some_and(|known| known.sight.as_ref().is_none_or(has_lost))
+            && let Some(mut known) = self.take(name)
+        {
             known.sight = None;
             known.asked = now;
             known.since = now;
             known.seen = now;
+            self.put(name, known, now);
         }
         self.tell(now, name, kind, Change::Evicted { from });
     }
@@ -130,12 +157,12 @@ impl Watch {
     /// A look that was begun at `asked` has found that.
     fn saw(&mut self, name: &str, sight: Option<Sight>, asked: Duration, now: Duration) {
         let sight = sight.filter(|sight| !sight.is_idle());
-        let Some(mut known) = self.known.remove(name) else {
+        let Some(mut known) = self.take(name) else {
             let Some(sight) = sight else { return };
             if self.is_settled && sight.holder_count > 0 {
                 self.tell(now, name, sight.kind, Change::Acquired { by: sight.holders.clone() });
             }
-            self.known.insert(name.to_owned(), Known::new(sight, asked, now));
+            self.put(name, Known::new(sight, asked, now), now);
             return;
         };
         let is_other = match (&known.sight, &sight) {
@@ -180,6 +207,24 @@ impl Watch {
         known.asked = asked;
         known.seen = now;
         known.failed = None;
+        self.put(name, known, now);
+    }
+
+    fn take(&mut self, name: &str) -> Option<Known> {
+        let (name, known) = self.known.remove_entry(name)?;
+        self.due[usize::from(known.is_busy)].remove(&(known.due, name));
+        Some(known)
+    }
+
+    /// A lock that is busy now has its next look among the busy ones, even if it turns quiet before that.
+    fn put(&mut self, name: &str, mut known: Known, now: Duration) {
+        self.versions += 1;
+        known.version = self.versions;
+        known.due = known.next_look(self.interval);
+        known.is_busy = known.has_waiters_or_changes(now);
+        if can_look(name) {
+            self.due[usize::from(known.is_busy)].insert((known.due, name.to_owned()));
+        }
         self.known.insert(name.to_owned(), known);
     }
 
@@ -235,9 +280,15 @@ impl Watch {
 
     /// A look could not be made; the others come first.
     pub fn look_failed(&mut self, name: &str, now: Duration) {
-        if let Some(known) = self.known.get_mut(name) {
+        if let Some(mut known) = self.take(name) {
             known.failed = Some(now);
+            self.put(name, known, now);
         }
+    }
+
+    /// A server has answered a look in that time.
+    pub fn answered(&mut self, took: Duration) {
+        self.answer = Some(took);
     }
 
     /// A server does not answer.
@@ -268,6 +319,16 @@ impl Watch {
         self.is_settled
     }
 
+    /// The time that the last listing of all keys took.
+    pub fn listing(&self) -> Option<Duration> {
+        self.listing
+    }
+
+    /// The time in which a server has answered the last look.
+    pub fn answer(&self) -> Option<Duration> {
+        self.answer
+    }
+
     /// The events since the last call.
     pub fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
@@ -285,29 +346,39 @@ impl Watch {
         self.known.iter()
     }
 
-    /// The name to look at now. Locks that are waited for, or have changed, take turns with the quiet ones: there may be more locks
-    /// than looks.
-    pub fn next(&mut self, now: Duration) -> Next {
-        let names = || self.known.iter().filter(|(name, _)| can_look(name));
-        let due = |is_busy: bool| {
-            let due = names().filter(|(_, known)| known.is_busy(now) == is_busy && known.due(self.interval) <= now);
-            due.min_by_key(|(_, known)| known.tried()).map(|(name, _)| name.clone())
-        };
-        let found = match self.is_quiets_turn {
-            true => due(false).or_else(|| due(true)),
-            false => due(true).or_else(|| due(false)),
-        };
-        if let Some(name) = found {
+    /// The names to look at now, so many at most. Locks that are waited for, or have changed, take turns with the quiet ones: there may
+    /// be more locks than looks.
+    pub fn next(&mut self, now: Duration, most: usize) -> Next {
+        let mut due = self.due.each_ref().map(|due| due.iter().take_while(|(at, _)| *at <= now));
+        let mut names = Vec::new();
+        while names.len() < most {
+            let turn = usize::from(!self.is_quiets_turn);
+            let Some((_, name)) = due[turn].next().or_else(|| due[1 - turn].next()) else { break };
             self.is_quiets_turn = !self.is_quiets_turn;
-            return Next::Look(name);
+            names.push(name.clone());
         }
-        Next::At(names().map(|(_, known)| known.due(self.interval)).min().unwrap_or(now + self.interval))
+        if names.is_empty() {
+            let first = self.due.iter().filter_map(|due| Some(due.first()?.0)).min();
+            return Next::At(first.unwrap_or(now + self.interval));
+        }
+        Next::Look(names)
     }
 }
 
 impl Known {
     fn new(sight: Sight, asked: Duration, now: Duration) -> Self {
-        Known { sight: Some(sight), since: now, asked, seen: now, failed: None, first: now, changes: VecDeque::new() }
+        Known {
+            sight: Some(sight),
+            since: now,
+            asked,
+            seen: now,
+            failed: None,
+            first: now,
+            changes: VecDeque::new(),
+            version: 0,
+            due: now,
+            is_busy: false,
+        }
     }
 
     /// The last look, or the last one that failed.
@@ -334,13 +405,13 @@ impl Known {
         Some(self.seen + self.sight.as_ref()?.remaining?)
     }
 
-    fn is_busy(&self, now: Duration) -> bool {
+    fn has_waiters_or_changes(&self, now: Duration) -> bool {
         let has_waiters = self.sight.as_ref().is_some_and(Sight::has_waiters);
         has_waiters || self.changes.back().is_some_and(|(at, _)| now.saturating_sub(*at) <= WINDOW)
     }
 
     /// The time of the next look. A look shortly before an end and one behind it tell an expired lock from a released one.
-    fn due(&self, interval: Duration) -> Duration {
+    fn next_look(&self, interval: Duration) -> Duration {
         let regular = self.tried() + interval;
         if self.failed.is_some() {
             return regular;

@@ -1,10 +1,13 @@
 //! A lock at the moment of a look.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
 use redlatch::ffi::OWN_OWNERS;
 use redlatch::{HeldLock, Holder};
+use serde_json::{Value, json};
 
+use crate::list::{holder_object, ms};
 use crate::table::{in_one_line, process, short};
 
 /// A [`HeldLock`] that a test can make up.
@@ -52,6 +55,40 @@ impl Sight {
         self.waiting.is_some_and(|count| count > 0)
     }
 
+    /// A text that changes with the holders and the token: an owner that takes the lock again may have the same one.
+    pub fn stamp(&self) -> String {
+        let mut holders: Vec<_> = self.holders.iter().map(id).collect();
+        holders.sort();
+        let mut hasher = DefaultHasher::new();
+        (self.kind, self.holder_count, self.token, holders).hash(&mut hasher);
+        format!("{:016x}", hasher.finish())
+    }
+
+    /// The same lock so long after the look, if nothing has changed.
+    pub fn later(&self, age: Duration) -> Sight {
+        let aged = |left: Option<Duration>| left.map(|left| left.saturating_sub(age));
+        let mut later = self.clone();
+        later.remaining = aged(self.remaining);
+        later.holders.iter_mut().for_each(|holder| holder.remaining = aged(holder.remaining));
+        later
+    }
+
+    /// `held_for`: the time for which it has been seen held; Redis does not keep the time of an acquire.
+    pub fn object(&self, held_for: Option<Duration>) -> Value {
+        json!({
+            "name": self.name,
+            "kind": self.kind,
+            "certain": self.is_certain,
+            "holder_count": self.holder_count,
+            "holders": self.holders.iter().map(holder_object).collect::<Vec<_>>(),
+            "held_ms": ms(held_for),
+            "ends_ms": ms(self.remaining),
+            "waiting": self.waiting,
+            "queue": self.queue.iter().map(holder_object).collect::<Vec<_>>(),
+            "token": self.token,
+        })
+    }
+
     /// The holders of this sight that the other one does not have.
     pub fn without(&self, other: &Sight) -> Vec<Holder> {
         let is_there = |holder: &Holder| other.holders.iter().any(|it| is_same(it, holder));
@@ -60,8 +97,11 @@ impl Sight {
 }
 
 pub fn is_same(one: &Holder, other: &Holder) -> bool {
-    let id = |holder: &Holder| (holder.client.clone(), holder.owner.clone(), holder.writes);
     id(one) == id(other)
+}
+
+fn id(holder: &Holder) -> (&str, &str, bool) {
+    (&holder.client, &holder.owner, holder.writes)
 }
 
 /// A holder in few letters, with its owner: two tasks of a process are two holders.

@@ -96,10 +96,10 @@ fn a_lock_goes_from_holder_to_holder() {
 fn a_lock_has_expired_if_a_look_shortly_before_its_end_found_it_held() {
     let mut case = Case::new();
     case.look(0, held("plain", &["1"], 1000));
-    assert_eq!(case.watch.next(ms(949)), Next::At(ms(950)));
+    assert_eq!(case.watch.next(ms(949), 1), Next::At(ms(950)));
     assert!(case.look(950, held("plain", &["1"], 50)).is_empty());
-    assert_eq!(case.watch.next(ms(1009)), Next::At(ms(1010)));
-    assert_eq!(case.watch.next(ms(1010)), Next::Look("n".to_owned()));
+    assert_eq!(case.watch.next(ms(1009), 1), Next::At(ms(1010)));
+    assert_eq!(case.watch.next(ms(1010), 1), Next::Look(vec!["n".to_owned()]));
     assert_eq!(case.look(60, None), ["expired: api:1 owner 1 did not release it"]);
     assert_eq!(case.watch.expired(SECOND * 60), 1);
     assert_eq!(case.watch.expired(SECOND * 7200), 0);
@@ -207,7 +207,7 @@ fn a_name_that_cannot_be_asked_for_is_known_by_listings_alone() {
     let mut case = Case::new();
     let sight = Sight { name: "a\u{fffd}".to_owned(), ..held("plain", &["1"], 30_000).expect("held") };
     case.watch.listed(sight, ms(10));
-    assert_eq!(case.watch.next(ms(5000)), Next::At(ms(6000)));
+    assert_eq!(case.watch.next(ms(5000), 1), Next::At(ms(6000)));
     case.watch.listing_done(ms(5), ms(20));
     assert_eq!(case.told().len(), 1);
     case.watch.listing_done(ms(25), ms(30));
@@ -221,14 +221,15 @@ fn busy_locks_and_quiet_ones_take_turns_and_a_look_that_failed_comes_last() {
         let sight = held("plain", &["1"], 30_000).expect("held");
         watch.listed(Sight { name: name.to_owned(), waiting: Some(waiting), ..sight }, ms(0));
     }
+    assert_eq!(watch.next(ms(1000), 2), Next::Look(vec!["busy".to_owned(), "quiet:1".to_owned()]));
     let mut order = Vec::new();
     for at in 1000..1003 {
-        let Next::Look(name) = watch.next(ms(at)) else { panic!("three locks are due: {order:?}") };
-        watch.look_failed(&name, ms(at));
-        order.push(name);
+        let Next::Look(names) = watch.next(ms(at), 1) else { panic!("three locks are due: {order:?}") };
+        watch.look_failed(&names[0], ms(at));
+        order.extend(names);
     }
     assert_eq!(order, ["busy", "quiet:1", "quiet:2"]);
-    assert_eq!(watch.next(ms(1003)), Next::At(ms(2000)));
+    assert_eq!(watch.next(ms(1003), 1), Next::At(ms(2000)));
 }
 
 #[test]
