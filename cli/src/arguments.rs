@@ -1,6 +1,7 @@
 //! The words of the command line.
 
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -33,6 +34,7 @@ pub enum Subcommand {
     Release(Release),
     Tail(Tail),
     Top(Top),
+    Serve(Serve),
     Doctor(Doctor),
     Server(Server),
     Bench(Bench),
@@ -204,6 +206,41 @@ pub struct Top {
     /// The time between two looks at a lock
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = times::read)]
     pub interval: Duration,
+    /// The names, as of `redlatch ls`
+    #[arg(value_name = "PATTERN", default_value = "*")]
+    pub pattern: String,
+}
+
+/// Serves a web page of the locks that are held, and of what happens to them
+///
+/// Prints the address of the page. The same is there for programs: /locks as JSON, /metrics for Prometheus, /health. It sees locks as
+/// `redlatch top` does, and however many pages are open, the server of the locks has the work of one. Whoever reaches the address sees names and
+/// holders: it is this machine alone, unless --listen says otherwise.
+#[derive(Args)]
+#[command(
+    after_help = "Exit codes: 0 ended by INT or TERM; 69 server unreachable at the start; 77 not allowed; 64 usage; 71 the address cannot be \
+                  listened on.\n\
+                  With --allow-release the token is that of REDLATCH_SERVE_TOKEN, or a new one, which the printed address has."
+)]
+pub struct Serve {
+    /// The server of the locks, as of `redlatch run`; only Redis
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+    /// The address of the page; port 0 is a free one
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8379")]
+    pub listen: SocketAddr,
+    /// A name by which browsers call this machine, besides its own: that of a proxy, say
+    #[arg(long = "host", value_name = "NAME")]
+    pub hosts: Vec<String>,
+    /// Let pages release locks, if they have the token
+    #[arg(long)]
+    pub allow_release: bool,
+    /// The time between two looks at a lock
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = times::read)]
+    pub interval: Duration,
+    /// Print a JSON object instead of the address
+    #[arg(long)]
+    pub json: bool,
     /// The names, as of `redlatch ls`
     #[arg(value_name = "PATTERN", default_value = "*")]
     pub pattern: String,

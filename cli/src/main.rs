@@ -18,6 +18,7 @@ mod manual;
 mod release;
 mod reports;
 mod run;
+mod serve;
 mod server;
 mod signals;
 mod start;
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
             Subcommand::Release(arguments) => release::release(&arguments),
             Subcommand::Tail(arguments) => tail::tail(&arguments),
             Subcommand::Top(arguments) => top::top(&arguments),
+            Subcommand::Serve(arguments) => serve::serve(&arguments),
             Subcommand::Server(arguments) => server::server(&arguments),
             Subcommand::Bench(arguments) => bench::bench(&arguments),
             Subcommand::Completions(arguments) => manual::completions(&arguments),

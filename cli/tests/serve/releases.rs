@@ -1,0 +1,107 @@
+//! A page that releases locks.
+
+use redlatch::Client;
+use redlatch_tests::{Server, soon};
+
+use super::command;
+use super::service::Service;
+
+#[test]
+fn no_page_releases_a_lock_unless_that_is_allowed() {
+    let server = Server::start();
+    let client = Client::connect(&server.url()).expect("a good URL");
+    let held = client.lock("orders:42").blocking().acquire().expect("free");
+    let service = Service::start(&server, &[]);
+    assert_eq!(service.token, "");
+    let stamp = service.row("orders:42")["stamp"].as_str().expect("a text").to_owned();
+    let (code, message) = service.release("", "orders:42", &stamp);
+    assert!(code == 403 && message.contains("--allow-release"), "{code} {message}");
+    held.ensure().expect("it was not released");
+    held.release().expect("held");
+}
+
+#[test]
+fn the_holder_that_was_shown_loses_the_lock_and_is_told() {
+    let server = Server::start();
+    let client = Client::connect(&server.url()).expect("a good URL");
+    let held = client.lock("orders:42").blocking().acquire().expect("free");
+    let service = Service::start(&server, &["--allow-release", "--interval", "200ms"]);
+    assert_eq!(service.token.len(), 32);
+    let stamp = service.row("orders:42")["stamp"].as_str().expect("a text").to_owned();
+    for wrong in ["", "x", &service.token[1..], &format!("{}x", service.token)] {
+        let (code, message) = service.release(wrong, "orders:42", &stamp);
+        assert!(code == 401 && message.contains("token"), "{code} {message}");
+    }
+    held.ensure().expect("it was not released");
+    let mut changes = service.changes();
+    let (code, message) = service.release(&service.token, "orders:42", &stamp);
+    assert!(code == 200 && message.starts_with("`orders:42` was taken from "), "{code} {message}");
+    soon(held.lost()).expect("it is a loss, not a release");
+    let evicted = changes.until(|change| change["gone"][0] == "orders:42");
+    assert_eq!(evicted["events"][0]["event"], "evicted", "{evicted}");
+    assert!(service.get("metrics").1.contains("redlatch_ended_total{how=\"evicted\"} 1\n"));
+    let (code, message) = service.release(&service.token, "orders:42", &stamp);
+    assert!(code == 409 && message.contains("is free"), "{code} {message}");
+}
+
+#[test]
+fn the_next_holder_keeps_the_lock_that_was_shown_with_the_last_one() {
+    let server = Server::start();
+    let client = Client::connect(&server.url()).expect("a good URL");
+    let service = Service::start(&server, &["--allow-release"]);
+    let first = client.lock("orders:42").blocking().acquire().expect("free");
+    let stamp = service.row("orders:42")["stamp"].as_str().expect("a text").to_owned();
+    first.release().expect("held");
+    let second = client.lock("orders:42").blocking().acquire().expect("free");
+    let (code, message) = service.release(&service.token, "orders:42", &stamp);
+    assert!(code == 409 && message.contains("another holder"), "{code} {message}");
+    second.ensure().expect("it was not released");
+    second.release().expect("held");
+}
+
+#[test]
+fn the_token_may_be_that_of_the_environment() {
+    let server = Server::start();
+    let mut command = command(&server, &["--allow-release", "--listen", "127.0.0.1:0"]);
+    let service = Service::of(command.env("REDLATCH_SERVE_TOKEN", "correct-horse-battery"));
+    assert_eq!(service.token, "correct-horse-battery");
+    let (code, message) = service.release(&service.token, "none", "");
+    assert!(code == 409 && message.contains("`none` is free"), "{code} {message}");
+}
+
+#[test]
+fn a_kind_that_cannot_be_released_here_is_refused_with_a_remedy() {
+    let server = Server::start();
+    let client = Client::connect(&server.url()).expect("a good URL");
+    let permit = client.permit_semaphore("tickets");
+    permit.set_permits(3).blocking().expect("it is new");
+    let held = permit.acquire().blocking().expect("three are free");
+    let service = Service::start(&server, &["--allow-release"]);
+    let stamp = service.row("tickets")["stamp"].as_str().expect("a text").to_owned();
+    let (code, message) = service.release(&service.token, "tickets", &stamp);
+    assert!(code == 409 && message.contains("--permit"), "{code} {message}");
+    permit.release(held.id()).blocking().expect("it is out");
+}
+
+#[test]
+fn an_answer_that_makes_no_sense_is_refused() {
+    let server = Server::start();
+    let service = Service::start(&server, &["--allow-release"]);
+    let agent = ureq::Agent::config_builder().http_status_as_error(false).build().new_agent();
+    let post = || {
+        let request = agent.post(format!("{}release", service.url));
+        request.header("Authorization", format!("Bearer {}", service.token))
+    };
+    // A form of another site's page can be sent without asking; JSON can't.
+    let form = post().content_type("application/x-www-form-urlencoded").send("name=n&stamp=s").expect("it answers");
+    assert_eq!(form.status(), 415);
+    let text = post().content_type("application/json").send("{").expect("it answers");
+    assert_eq!(text.status(), 400);
+    let half = post().content_type("application/json").send("{\"name\":\"n\"}").expect("it answers");
+    assert_eq!(half.status(), 422);
+    let long = format!("{{\"name\":\"{}\",\"stamp\":\"\"}}", "n".repeat(600_000));
+    let long = post().content_type("application/json").send(long.as_str()).expect("it answers");
+    assert_eq!(long.status(), 413);
+    let get = agent.get(format!("{}release", service.url)).call().expect("it answers");
+    assert_eq!(get.status(), 405);
+}
