@@ -82,11 +82,13 @@ fn show(arguments: &Serve, style: Style) -> Result<u8, Failure> {
 
 /// The token of the environment, or a new one.
 fn token() -> Result<String, Failure> {
+    let can_stand_in_address = |letter: u8| letter.is_ascii_alphanumeric() || b"-._~".contains(&letter);
     match std::env::var(TOKEN) {
-        Ok(token) if token.len() < SHORTEST_TOKEN || !token.bytes().all(|letter| letter.is_ascii_graphic()) => {
+        Ok(token) if token.len() < SHORTEST_TOKEN || !token.bytes().all(can_stand_in_address) => {
+            // It may be a good secret of another program: it is not shown.
             Err(Failure::usage(format!(
-                "the token in {TOKEN} has {} letters; it needs {SHORTEST_TOKEN} or more, of ASCII and without blanks; leave {TOKEN} out, and \
-                 redlatch makes one",
+                "the token in {TOKEN} has {} letters, or one that cannot stand in an address; it needs {SHORTEST_TOKEN} or more of a-z, A-Z, \
+                 0-9 and -._~; leave {TOKEN} out, and redlatch makes one",
                 token.chars().count()
             )))
         }
