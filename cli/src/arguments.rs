@@ -248,8 +248,9 @@ pub struct Serve {
 
 /// Looks for what would hurt locks, at the servers and by locks of its own
 ///
-/// Takes, hands over, renews and loses locks of its own, and reads the settings of a Redis. It changes no setting, and leaves nothing behind but
-/// the latest tokens of its fenced lock and its leader.
+/// Takes, hands over, renews and loses locks of its own, and reads the settings of a Redis. It asks the replicas of a Redis for one of its locks,
+/// and the servers of a ZooKeeper for their version and role. It changes no setting, and leaves nothing behind but the latest tokens of its fenced
+/// lock and its leader. With --scan it also looks for orphans: locks without an end, and the queues of dead waiters.
 #[derive(Args)]
 #[command(
     after_help = "Exit codes: 0 nothing is bad; 1 something is (✗); 69 server unreachable; 77 not allowed; 64 usage."
@@ -261,6 +262,9 @@ pub struct Doctor {
     /// The beginning of the names of its locks, for a user that may not use all names
     #[arg(long, value_name = "NAME", default_value = "redlatch-doctor")]
     pub name: String,
+    /// Look through all keys of a Redis for locks and queues that dead programs have left, with a tenth of the server's time at most
+    #[arg(long)]
+    pub scan: bool,
     /// Print one JSON object a line
     #[arg(long)]
     pub json: bool,

@@ -2,8 +2,8 @@
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
+use std::time::Duration;
 
-use redlatch::ffi::{Border, Op, Request};
 use redlatch::{Client, Holds};
 use serde_json::json;
 
@@ -11,11 +11,15 @@ use crate::arguments::Doctor;
 use crate::attend::system;
 use crate::ending::Failure;
 use crate::list::{answer, ended};
-use crate::lock::{client, given};
+use crate::lock::{client, config, given};
 use crate::reports::Style;
 
+mod copies;
+mod engines;
 mod finding;
 mod info;
+mod keeper;
+mod orphans;
 mod probes;
 mod rights;
 mod servers;
@@ -25,6 +29,10 @@ use info::Wanted;
 
 /// A finding says that locks are in danger or do not work.
 const BAD: u8 = 1;
+/// The longest wait for a lock that its holder has released, and for the news of a loss.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Another doctor that was killed keeps a lock for no longer than this one waits for it.
+const LEASE: Duration = Duration::from_secs(4);
 
 pub fn doctor(arguments: &Doctor) -> ExitCode {
     let style = Style::of(arguments.json, arguments.quiet);
@@ -38,12 +46,24 @@ fn examine(arguments: &Doctor, style: Style) -> Result<u8, Failure> {
     let mut report = Report { style, colours: std::io::stdout().is_terminal(), worst: Level::Good };
     runtime.block_on(async {
         let [first, second] = [client(url, None)?, client(url, None)?];
-        let site = servers::examine(&first, wanted, |finding| report.add(&finding)).await?;
-        if site.is_none() {
-            // Without an answer there is nothing to tell.
-            first.run(Request::new(Op::Ping, "plain", arguments.name.as_str(), 0)).await?;
+        let name = arguments.name.as_str();
+        let mut add = |finding: Finding| report.add(&finding);
+        let site = servers::examine(&first, wanted, &mut add).await?;
+        let keeps_locks = match &site {
+            Some(_) => true,
+            None => engines::examine(&first, url, name, &mut add).await?,
+        };
+        let answers = keeps_locks && probes::examine(&first, &second, name, site.as_ref(), &mut add).await;
+        if let Some(site) = site.filter(|_| answers) {
+            copies::examine(url, name, &site).await?.into_iter().for_each(&mut add);
+            if arguments.scan {
+                let whole = Client::with_config(config(url)?.prefix(""))?;
+                orphans::examine(&whole, wanted.prefix, &site, &mut add).await;
+                whole.close(Holds::Release).await;
+            }
+        } else if answers && arguments.scan {
+            add(Finding::good("orphans", "none: the server ends each lock with the session of its client"));
         }
-        probes::examine(&first, &second, &arguments.name, site.as_ref(), |finding| report.add(&finding)).await;
         close([first, second]).await;
         Ok::<(), Failure>(())
     })?;

@@ -255,12 +255,17 @@ pub fn given(url: Option<&str>) -> Option<String> {
 
 /// A client of --url, or of the variables without it; `lease`: that of the holds which it renews, if not its own default.
 pub fn client(url: Option<&str>, lease: Option<Duration>) -> Result<Client, Failure> {
-    let mut config = match url {
+    let config = config(url)?;
+    Ok(Client::with_config(match lease {
+        Some(lease) => config.watchdog(lease),
+        None => config,
+    })?)
+}
+
+/// The configuration that --url gives, or the variables without it.
+pub fn config(url: Option<&str>) -> Result<Config, Failure> {
+    Ok(match url {
         Some(url) => Config::from_url(url)?,
         None => Config::from_env()?,
-    };
-    if let Some(lease) = lease {
-        config = config.watchdog(lease);
-    }
-    Ok(Client::with_config(config)?)
+    })
 }

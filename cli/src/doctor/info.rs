@@ -4,13 +4,22 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use super::finding::Finding;
-use crate::table::{count, ends};
+use crate::table::{count, count_with, ends};
 
 /// The part of its limit from which on a server's memory is nearly full.
 const NEARLY: f64 = 0.9;
 
 /// The answer to `INFO`.
 pub struct Info(HashMap<String, String>);
+
+/// The settings of a server, as far as it tells them.
+#[derive(Clone, Copy, Default)]
+pub struct Settings<'a> {
+    /// `appendfsync`.
+    pub fsync: Option<&'a str>,
+    /// `min-replicas-to-write`.
+    pub least_replicas: Option<u64>,
+}
 
 /// The wishes of the URL of the client.
 #[derive(Clone, Copy, Default)]
@@ -19,6 +28,8 @@ pub struct Wanted {
     pub failover: bool,
     pub sync: bool,
     pub quarantine: bool,
+    /// Names have a prefix on the server.
+    pub prefix: bool,
 }
 
 impl Wanted {
@@ -28,6 +39,7 @@ impl Wanted {
             failover: ["sentinel", "cluster", "replicated"].iter().any(|word| scheme.contains(word)),
             sync: ["sync=", "wait_aof="].iter().any(|option| url.contains(option)),
             quarantine: url.contains("quarantine=true"),
+            prefix: url.contains("prefix="),
         }
     }
 }
@@ -55,10 +67,28 @@ impl Info {
         (format!("{product} {version}"), version.split('.').filter_map(|part| part.parse().ok()).collect())
     }
 
-    /// `fsync`: the server's setting `appendfsync`, if it tells.
-    pub fn findings(&self, server: &str, fsync: Option<&str>, wanted: Wanted) -> Vec<Finding> {
-        let place = if self.text("role") == "slave" { self.replica(server) } else { self.replicas(server, wanted) };
-        vec![self.server(server), self.memory(server), self.restarts(server, fsync, wanted), place]
+    pub fn findings(&self, server: &str, settings: Settings, wanted: Wanted) -> Vec<Finding> {
+        let mut findings =
+            vec![self.server(server), self.memory(server), self.restarts(server, settings.fsync, wanted)];
+        if self.text("role") == "slave" {
+            findings.push(self.replica(server));
+        } else {
+            findings.push(self.replicas(server, wanted));
+            findings.extend(self.partition(server, settings.least_replicas, wanted));
+        }
+        findings
+    }
+
+    /// The facts about each replica of a master.
+    fn followers(&self) -> Vec<HashMap<&str, &str>> {
+        let number = if self.text("role") == "slave" { 0 } else { self.number("connected_slaves") };
+        let facts = |at| self.text(&format!("slave{at}")).split(',').filter_map(|fact| fact.split_once('=')).collect();
+        (0..number).map(facts).collect()
+    }
+
+    /// The number of replicas that are in step.
+    pub fn in_step(&self) -> u64 {
+        self.followers().iter().filter(|facts| facts.get("state") == Some(&"online")).count() as u64
     }
 
     fn server(&self, server: &str) -> Finding {
@@ -161,8 +191,8 @@ impl Info {
 
     fn replicas(&self, server: &str, wanted: Wanted) -> Finding {
         let about = "replicas";
-        let number = self.number("connected_slaves");
-        if number == 0 {
+        let facts = self.followers();
+        if facts.is_empty() {
             return match wanted.failover {
                 false => Finding::good(
                     about,
@@ -177,10 +207,7 @@ impl Info {
                 ),
             };
         }
-        let facts: Vec<HashMap<&str, &str>> = (0..number)
-            .map(|at| self.text(&format!("slave{at}")).split(',').filter_map(|fact| fact.split_once('=')).collect())
-            .collect();
-        let text = format!("{server} has {}", count(number, "replica"));
+        let text = format!("{server} has {}", count(facts.len() as u64, "replica"));
         if let Some(state) = facts.iter().find_map(|facts| facts.get("state").filter(|state| **state != "online")) {
             return Finding::doubtful(
                 about,
@@ -208,6 +235,37 @@ impl Info {
                 format!("{text}, without delay now. A lock of the last moment is lost with its server all the same"),
                 "use the option sync (see docs/deployments.md), and fencing tokens where two owners at once would cost money",
             ),
+        }
+    }
+
+    /// Whether a master that is cut off from its replicas goes on granting locks.
+    fn partition(&self, server: &str, least: Option<u64>, wanted: Wanted) -> Option<Finding> {
+        let about = "partition";
+        // The server counts them only if the setting is above zero.
+        let in_step = self.number("min_slaves_good_slaves");
+        match least? {
+            0 if self.followers().is_empty() && !wanted.failover => None,
+            0 => Some(Finding::doubtful(
+                about,
+                format!(
+                    "{server} goes on granting locks when it is cut off, also after a replica has taken its place \
+                     (min-replicas-to-write 0)"
+                ),
+                "set min-replicas-to-write to 1: without any replica it then grants no lock after min-replicas-max-lag; have two \
+                 replicas, so that the loss of one stops no lock",
+            )),
+            least if in_step < least => Some(Finding::bad(
+                about,
+                format!(
+                    "{server} grants no lock: {} in step, and min-replicas-to-write is {least}",
+                    count_with(in_step, "replica is", "replicas are")
+                ),
+                "connect more replicas to it, or lower its min-replicas-to-write",
+            )),
+            least => Some(Finding::good(
+                about,
+                format!("{server} grants no lock when it is cut off from its replicas (min-replicas-to-write {least})"),
+            )),
         }
     }
 }
@@ -254,7 +312,7 @@ mod tests {
 
     #[test]
     fn replicas_that_are_late_not_in_step_or_expected_are_told() {
-        let finding = |text: &str, url| info(text).findings("s", None, Wanted::by(url)).remove(3);
+        let finding = |text: &str, url| info(text).findings("s", Settings::default(), Wanted::by(url)).remove(3);
         let plain = "redis://h";
         let late =
             finding("connected_slaves:2\r\nslave0:state=online,lag=0\r\nslave1:state=online,offset=9,lag=7\r\n", plain);
@@ -268,5 +326,20 @@ mod tests {
         assert_eq!(finding("connected_slaves:0\r\n", "redis+sentinel://h/m").level, Level::Doubtful);
         let replica = finding("role:slave\r\nmaster_host:m\r\nmaster_port:6379\r\n", plain);
         assert!(replica.level == Level::Bad && replica.text.contains("m:6379"), "{}", replica.text);
+    }
+
+    #[test]
+    fn a_master_that_is_cut_off_is_judged_by_the_replicas_that_it_needs() {
+        let finding = |text: &str, least, url| info(text).partition("s", least, Wanted::by(url));
+        let plain = "redis://h";
+        let level = |text: &str, least, url| finding(text, least, url).map(|finding| finding.level);
+        assert_eq!(level("connected_slaves:0\r\n", Some(0), plain), None);
+        assert_eq!(level("connected_slaves:2\r\n", None, plain), None);
+        assert_eq!(level("connected_slaves:2\r\n", Some(0), plain), Some(Level::Doubtful));
+        assert_eq!(level("connected_slaves:0\r\n", Some(0), "redis+sentinel://h/m"), Some(Level::Doubtful));
+        let two = "connected_slaves:2\r\nmin_slaves_good_slaves:1\r\n";
+        assert_eq!(level(two, Some(1), plain), Some(Level::Good));
+        let text = finding(two, Some(2), plain).filter(|finding| finding.level == Level::Bad).expect("it is bad").text;
+        assert!(text.contains("1 replica is in step"), "{text}");
     }
 }

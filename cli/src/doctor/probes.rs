@@ -7,14 +7,10 @@ use redlatch::{Client, Error, Loss};
 use tokio::time::{sleep, timeout};
 
 use super::finding::Finding;
-use super::rights;
 use super::servers::{Site, shown};
+use super::{LEASE, PATIENCE, rights};
 use crate::clock;
 
-/// The longest wait for a lock that its holder has released, and for the news of a loss.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Another doctor that was killed keeps a lock for no longer than this one waits for it.
-const LEASE: Duration = Duration::from_secs(4);
 /// A hand-over takes longer if no message wakes the waiter.
 const LATE: Duration = Duration::from_secs(1);
 /// From this age on a hold is one of whose end the server tells the client.
@@ -22,10 +18,16 @@ const SETTLED: Duration = Duration::from_millis(300);
 /// The time after which the server removes what a doctor that was killed has left.
 const LEFT: i64 = 60_000;
 
-/// `site`: the servers of a Redis.
-pub async fn examine(first: &Client, second: &Client, name: &str, site: Option<&Site>, mut add: impl FnMut(Finding)) {
+/// `site`: the servers of a Redis. False: there was no answer.
+pub async fn examine(
+    first: &Client,
+    second: &Client,
+    name: &str,
+    site: Option<&Site>,
+    mut add: impl FnMut(Finding),
+) -> bool {
     if !each_kind(first, name, site, &mut add).await {
-        return;
+        return false;
     }
     match life(first, second, &name_of(first, name, "life")).await {
         Ok(findings) => findings.into_iter().for_each(&mut add),
@@ -34,6 +36,7 @@ pub async fn examine(first: &Client, second: &Client, name: &str, site: Option<&
     if let Some(site) = site {
         list(first, name, site).await.into_iter().for_each(add);
     }
+    true
 }
 
 /// A name that no program has.
@@ -58,6 +61,21 @@ fn failed(about: &'static str, error: &Error, site: Option<&Site>) -> Finding {
     }
 }
 
+/// The kind of the library behind the word for it.
+fn kind_of(word: &str) -> &str {
+    match word {
+        "read-write" => "write",
+        "semaphore" => "permit_semaphore",
+        word => word,
+    }
+}
+
+/// A kind that the server lacks something for, such as a table. `why` has the remedy.
+fn lacking(kind: &'static str, why: &str) -> Finding {
+    let (what, remedy) = why.split_once("; ").unwrap_or((why, "use another kind, or another system"));
+    Finding::doubtful(kind, what, remedy)
+}
+
 /// Takes and releases one of each kind. The server keeps the latest token of a name: those of all runs have one name. False: there
 /// was no answer, and no further lock was tried.
 async fn each_kind(client: &Client, name: &str, site: Option<&Site>, mut add: impl FnMut(Finding)) -> bool {
@@ -76,7 +94,9 @@ async fn each_kind(client: &Client, name: &str, site: Option<&Site>, mut add: im
         let is_silent = matches!(done, Err(Error::Unavailable { .. }));
         match done {
             Ok(()) => works.push(kind),
-            Err(Error::Unsupported(_)) => {}
+            // The system has no such kind; or it has, and this server lacks something for it.
+            Err(Error::Unsupported(_)) if client.supports(kind_of(kind)).is_err() => {}
+            Err(Error::Unsupported(why)) => wrong.push(lacking(kind, &why)),
             Err(error) => wrong.push(failed(kind, &error, site)),
         }
         !is_silent

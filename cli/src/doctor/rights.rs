@@ -11,6 +11,9 @@ const CLUSTER: &str = "+cluster|slots +cluster|info +pubsub|shardnumsub +asking"
 const SHARDED: &str = "+ssubscribe +sunsubscribe +spublish";
 const LISTS: &str =
     "+scan +hrandfield +strlen +pubsub|channels +pubsub|numsub +pubsub|shardchannels +pubsub|shardnumsub +client|list";
+const COPIES: &str = "+wait";
+/// Besides those for lists.
+const ORPHANS: &str = "+object|idletime";
 
 /// The first versions that know the rights.
 const WITH_SETINFO: [u64; 2] = [7, 2];
@@ -23,9 +26,7 @@ pub fn is_missing(error: &Error) -> bool {
 
 /// The command that gives the user every right that locks need.
 pub fn for_locks(site: &Site, refused: &Error) -> String {
-    // The server's words for a name that the user may not use. The name itself, which the error has as well, may be anything.
-    let is_about_a_name = |message: &str| message.contains("key") || message.contains("channel");
-    if matches!(refused, Error::Refused { message, .. } if is_about_a_name(message)) {
+    if is_about_a_name(refused) {
         return format!(
             "give --name a name that the user may use, as --name orders:doctor; for names that begin with orders:, an administrator \
              says: ACL SETUSER {} ~orders:* ~*{{orders:* &*{{orders:*",
@@ -50,6 +51,24 @@ pub fn for_lists(site: &Site) -> String {
     format!("as an administrator: {}", command(site, &[LISTS]))
 }
 
+/// The remedy for a user that may not look at some keys.
+pub fn for_orphans(site: &Site, refused: &Error) -> String {
+    match is_about_a_name(refused) {
+        true => "look as a user that may read all keys".to_owned(),
+        false => format!("as an administrator: {}", command(site, &[LISTS, ORPHANS])),
+    }
+}
+
+/// Whether the server refuses a name, in its own words. The name itself, which the error has as well, may be anything.
+fn is_about_a_name(refused: &Error) -> bool {
+    matches!(refused, Error::Refused { message, .. } if message.contains("key") || message.contains("channel"))
+}
+
+/// The command that gives the user the right to ask for the confirmation of replicas.
+pub fn for_copies(site: &Site) -> String {
+    format!("as an administrator: {}", command(site, &[COPIES]))
+}
+
 fn command(site: &Site, rights: &[&str]) -> String {
     format!("ACL SETUSER {} {}", site.user, rights.join(" "))
 }
@@ -69,6 +88,7 @@ mod tests {
             (CLUSTER.to_owned(), "in a cluster"),
             (SHARDED.to_owned(), "in a cluster, from Redis 7.0 on"),
             (LISTS.to_owned(), "that lists locks"),
+            (COPIES.to_owned(), "with a sync policy"),
         ] {
             let line = format!("ACL SETUSER locks {rights} # {purpose}");
             assert!(guide.lines().any(|said| said == line), "{line}");
@@ -77,7 +97,8 @@ mod tests {
 
     #[test]
     fn a_server_gets_no_right_that_it_does_not_know() {
-        let site = |version: &[u64], is_cluster| Site { user: "u".into(), version: version.to_vec(), is_cluster };
+        let site =
+            |version: &[u64], is_cluster| Site { user: "u".into(), version: version.to_vec(), is_cluster, replicas: 0 };
         let refused = Error::Unsupported("as if it were refused".into());
         let has = |site: &Site, rights: &str| for_locks(site, &refused).contains(rights);
         assert!(!has(&site(&[7, 0, 15], false), LISTED) && has(&site(&[8, 0], false), LISTED));

@@ -6,7 +6,7 @@ use redlatch::ffi::{Border, Op, Request};
 use redlatch::{Client, Error};
 
 use super::finding::Finding;
-use super::info::{Info, Wanted};
+use super::info::{Info, Settings, Wanted};
 use crate::clock;
 use crate::ending::Failure;
 use crate::table::count;
@@ -47,6 +47,8 @@ pub struct Site {
     /// Empty: unknown.
     pub version: Vec<u64>,
     pub is_cluster: bool,
+    /// The replicas in step of the server that has the fewest.
+    pub replicas: u64,
 }
 
 /// `None`: the client's system is no Redis.
@@ -61,16 +63,24 @@ pub async fn examine(client: &Client, wanted: Wanted, mut add: impl FnMut(Findin
         client.run(Request::new(Op::Ping, "plain", "", 0)).await?;
     }
     let all_answer = infos.iter().all(|(_, said)| !matches!(said, Said::Silent(_)));
-    let mut site = Site { user: "USER".to_owned(), version: Vec::new(), is_cluster: false };
-    let fsyncs = if all_answer { ask(client, &["CONFIG", "GET", "appendfsync"]).await? } else { Vec::new() };
+    let mut site = Site { user: "USER".to_owned(), version: Vec::new(), is_cluster: false, replicas: u64::MAX };
+    let setting = async |name| match all_answer {
+        true => ask(client, &["CONFIG", "GET", name]).await,
+        false => Ok(Vec::new()),
+    };
+    let [fsyncs, least] = [setting("appendfsync").await?, setting("min-replicas-to-write").await?];
     for (server, said) in &infos {
         match said {
             Said::Told(texts) => {
                 let info = Info::read(&texts.concat());
                 site.version = info.version().1;
                 site.is_cluster = info.number("cluster_enabled") == 1;
-                let fsync = fsyncs.iter().find(|(other, _)| other == server).and_then(|(_, said)| said.setting());
-                info.findings(server, fsync, wanted).into_iter().for_each(&mut add);
+                site.replicas = site.replicas.min(info.in_step());
+                let settings = Settings {
+                    fsync: setting_of(server, &fsyncs),
+                    least_replicas: setting_of(server, &least).and_then(|number| number.parse().ok()),
+                };
+                info.findings(server, settings, wanted).into_iter().for_each(&mut add);
             }
             Said::Refused(why) => add(Finding::doubtful(
                 "server",
@@ -93,6 +103,11 @@ pub async fn examine(client: &Client, wanted: Wanted, mut add: impl FnMut(Findin
         clocks(client).await?.into_iter().for_each(&mut add);
     }
     Ok(Some(site))
+}
+
+/// The value that this server has told.
+fn setting_of<'a>(server: &str, told: &'a [(String, Said)]) -> Option<&'a str> {
+    told.iter().find(|(other, _)| other == server).and_then(|(_, said)| said.setting())
 }
 
 /// Asks every server.
@@ -173,7 +188,9 @@ async fn settings(client: &Client, mut add: impl FnMut(Finding)) -> Result<(), E
     if let Some((server, Said::Refused(_))) = timeouts.iter().find(|(_, said)| matches!(said, Said::Refused(_))) {
         add(Finding::doubtful(
             "settings",
-            format!("{server} does not tell its settings, so timeout, appendfsync and the slow log were not seen"),
+            format!(
+                "{server} does not tell its settings, so timeout, appendfsync, min-replicas-to-write and the slow log were not seen"
+            ),
             "allow CONFIG GET, or look at them by hand",
         ));
     }

@@ -1,11 +1,11 @@
 //! `redlatch doctor`: its findings, and what it leaves behind.
 
-use redlatch_tests::{Cluster, Mariadb, Options, Server, Zookeeper};
+use redlatch_tests::{Cluster, Ensemble, Mariadb, Options, Server, Zookeeper, eventually};
 use serde_json::Value;
 
 use super::redlatch;
 
-fn findings(url: &str, words: &[&str]) -> (i32, Vec<Value>) {
+pub fn findings(url: &str, words: &[&str]) -> (i32, Vec<Value>) {
     let (code, out, told) = redlatch(url, &[&["doctor", "--json"], words].concat());
     assert_eq!(told, "", "{out}");
     (code, out.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|why| panic!("{line}: {why}"))).collect())
@@ -159,4 +159,127 @@ fn other_systems_are_tried_by_real_locks() {
             assert_eq!(about(&all, subject).0, "good", "{all:?}");
         }
     }
+}
+
+#[test]
+fn replicas_are_asked_for_a_lock_and_a_master_that_is_cut_off_is_judged() {
+    let server = Server::start();
+    let replica = server.replica();
+    // A busy machine may take longer than a replica has.
+    let all = eventually("a replica that is quick", || {
+        let (code, all) = findings(&server.url(), &[]);
+        assert_eq!((code, about(&all, "partition").0), (0, "doubtful"), "{all:?}");
+        (about(&all, "copies").0 == "good").then_some(all)
+    });
+    assert!(about(&all, "copies").1.starts_with("the replica had a lock "), "{all:?}");
+    let mut view = server.view();
+    view.command::<()>(&["CONFIG", "SET", "min-replicas-to-write", "1"]);
+    assert_eq!(about(&findings(&server.url(), &[]).1, "partition").0, "good");
+
+    // It stays connected, and confirms nothing.
+    replica.pause();
+    let (_, all) = findings(&server.url(), &[]);
+    replica.resume();
+    let (level, text) = about(&all, "copies");
+    assert!(level == "doubtful" && text.starts_with("0 of 1 replica had a lock within 100 ms"), "{text}");
+    assert_eq!(view.keys("*copies*"), [""; 0]);
+
+    view.command::<()>(&["CONFIG", "SET", "min-replicas-to-write", "2"]);
+    let (code, all) = findings(&format!("{}?retry_for=0.3", server.url()), &[]);
+    assert_eq!((code, about(&all, "partition").0), (1, "bad"), "{all:?}");
+    assert!(all.iter().all(|finding| finding["about"] != "copies"), "{all:?}");
+}
+
+#[test]
+fn a_server_without_replicas_has_no_finding_about_them_but_one() {
+    let (_, all) = findings(&Server::start().url(), &[]);
+    assert!(
+        all.iter().all(|finding| !["partition", "copies"].contains(&finding["about"].as_str().unwrap_or_default()))
+    );
+}
+
+#[test]
+fn a_user_that_may_not_ask_replicas_is_told_the_right() {
+    let server = Server::start();
+    let _replica = server.replica();
+    let rights = "ACL SETUSER few on >secret ~* &* +@all -wait";
+    server.view().command::<()>(&rights.split(' ').collect::<Vec<_>>());
+    let url = format!("redis://few:secret@127.0.0.1:{}", server.port());
+    let (code, all) = findings(&url, &[]);
+    let finding = all.iter().find(|finding| finding["about"] == "copies").expect("it is told");
+    assert_eq!((code, &finding["level"]), (0, &"doubtful".into()), "{finding}");
+    assert!(finding["remedy"].as_str().is_some_and(|remedy| remedy.ends_with("ACL SETUSER few +wait")), "{finding}");
+}
+
+#[test]
+fn a_mariadb_is_told_with_what_it_lacks_for_a_kind() {
+    let server = Mariadb::shared();
+    let (code, all) = findings(&server.url(), &[]);
+    assert_eq!((code, about(&all, "server").0, about(&all, "session").0), (0, "good", "good"), "{all:?}");
+    assert!(about(&all, "session").1.contains("30 s after its machine vanishes"), "{all:?}");
+    let short = format!("{}?watchdog=6.5", server.url());
+    assert!(about(&findings(&short, &[]).1, "session").1.contains("7 s after"), "rounded up to whole seconds");
+
+    // A schema without the tables.
+    let bare = server.url().replace("/app", "/bare").replace("//bare", "//app");
+    let (code, all) = findings(&bare, &[]);
+    assert_eq!((code, about(&all, "kinds").1), (0, "plain works"), "{all:?}");
+    for kind in ["fenced", "leader"] {
+        let finding = all.iter().find(|finding| finding["about"] == kind).expect("it is told");
+        assert_eq!(finding["level"], "doubtful", "{finding}");
+        assert!(
+            finding["remedy"].as_str().is_some_and(|remedy| remedy.contains("CREATE TABLE redlatch_")),
+            "{finding}"
+        );
+    }
+}
+
+#[test]
+fn a_zookeeper_is_told_with_its_version_its_role_and_its_sessions() {
+    let (code, all) = findings(&Zookeeper::shared().url(), &[]);
+    assert_eq!((code, about(&all, "server").0, about(&all, "session").0), (0, "good", "good"), "{all:?}");
+    let text = about(&all, "server").1;
+    assert!(text.starts_with("ZooKeeper 3.") && text.contains(", standalone"), "{text}");
+
+    let limits = Zookeeper::with(&["minSessionTimeout=4000", "maxSessionTimeout=8000"]);
+    let (code, all) = findings(&limits.url(), &[]);
+    let (level, text) = about(&all, "session");
+    assert!(code == 0 && level == "doubtful" && text.contains("about 8 s, and not for the 30 s"), "{text}");
+    let fitting = format!("{}?watchdog=8", limits.url());
+    assert_eq!(about(&findings(&fitting, &[]).1, "session").0, "good");
+    let shorter = format!("{}?watchdog=2", limits.url());
+    let (_, all) = findings(&shorter, &[]);
+    let (level, text) = about(&all, "session");
+    assert!(
+        level == "doubtful" && text.contains("keeps its locks for 4 s") && text.contains("not for the 2 s"),
+        "{text}"
+    );
+}
+
+#[test]
+fn each_server_of_an_ensemble_is_told_and_so_is_one_that_is_gone() {
+    let ensemble = Ensemble::start(3);
+    let servers = |url: &str| {
+        let (code, all) = findings(url, &[]);
+        let servers: Vec<_> = all.into_iter().filter(|finding| finding["about"] == "server").collect();
+        (code, servers)
+    };
+    let (code, all) = servers(&ensemble.url());
+    assert!(code == 0 && all.len() == 3 && all.iter().all(|finding| finding["level"] == "good"), "{all:?}");
+    let leads = |finding: &&Value| finding["text"].as_str().is_some_and(|text| text.ends_with(", leader"));
+    assert_eq!(all.iter().filter(leads).count(), 1, "{all:?}");
+
+    let (_, all) = servers(&ensemble.members()[0].url());
+    assert!(all.len() == 1 && all[0]["level"] == "doubtful", "one of several is too few for a URL: {all:?}");
+    ensemble.members()[ensemble.followers()[0]].kill();
+    let (code, all) = servers(&ensemble.url());
+    assert_eq!((code, all.iter().filter(|finding| finding["level"] == "doubtful").count()), (0, 1), "{all:?}");
+}
+
+#[test]
+fn a_mariadb_that_keeps_no_locks_is_told_and_no_lock_is_tried() {
+    let server = Mariadb::with(&["--version=10.0.1-MariaDB"]);
+    let (code, all) = findings(&server.url(), &[]);
+    assert_eq!((code, all.len(), about(&all, "server").0), (1, 1, "bad"), "{all:?}");
+    assert!(about(&all, "server").1.contains("keep one lock at a time"), "{all:?}");
 }

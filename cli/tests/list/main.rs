@@ -2,6 +2,7 @@
 
 mod bench;
 mod doctor;
+mod orphans;
 mod release;
 mod tail;
 mod top;
