@@ -3,17 +3,20 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use hdrhistogram::Histogram;
 use redlatch::ffi::{Border, Op, Request};
 use redlatch::{Client, Error, Holds};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use crate::arguments::Bench;
 use crate::attend::system;
-use crate::ending::Failure;
+use crate::ending::{Failure, code_of_signal};
 use crate::list::{answer, ended};
 use crate::lock::client;
-use crate::reports::Style;
+use crate::reports::{Reports, Style};
+use crate::signals::Signals;
 
 /// The tasks that share one lock, and those that have a lock each.
 const RIVALS: usize = 16;
@@ -22,6 +25,8 @@ const CROWD: usize = 64;
 const SHORTEST: Duration = Duration::from_millis(10);
 /// The part of the time in which nothing is measured yet: connections open, and the server learns the scripts.
 const WARM: u32 = 5;
+/// A signal ends the bench. It gives back its locks for so long.
+const GIVE_BACK: Duration = Duration::from_secs(2);
 
 pub fn bench(arguments: &Bench) -> ExitCode {
     let style = Style::of(arguments.json, false);
@@ -37,17 +42,40 @@ fn measure(arguments: &Bench, style: Style) -> Result<u8, Failure> {
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(system)?;
     runtime.block_on(async {
+        let mut signals = Signals::listen().map_err(system)?;
         let [first, second] = [client(url, None)?, client(url, None)?];
         let bench = Figures {
             names: format!("{}:{}", arguments.name, first.id()),
             time: arguments.time,
             clients: [first, second],
         };
-        let told = bench.tell(style).await;
-        for client in bench.clients {
-            client.close(Holds::Release).await;
+        let told = tokio::select! {
+            biased;
+            signal = signals.next() => Err(signal),
+            told = bench.tell(style) => Ok(told),
+        };
+        let closed = async {
+            for client in bench.clients {
+                client.close(Holds::Release).await;
+            }
+        };
+        match told {
+            Ok(told) => {
+                closed.await;
+                told.map(|()| 0).map_err(Failure::from)
+            }
+            Err(signal) => {
+                tokio::select! {
+                    biased;
+                    _ = signals.next() => {}
+                    _ = timeout(GIVE_BACK, closed) => {}
+                }
+                let code = code_of_signal(signal);
+                let facts = json!({ "signal": signal.as_raw(), "exit": code });
+                Reports::new(&arguments.name, style).event("interrupted", facts);
+                Ok(code)
+            }
         }
-        told.map(|()| 0).map_err(Failure::from)
     })
 }
 
@@ -77,7 +105,7 @@ impl Figures {
 
     /// The times of an operation that is repeated.
     async fn times(&self, operation: impl AsyncFn() -> Result<(), Error>) -> Result<Times, Error> {
-        let mut times = Vec::new();
+        let mut times = Times::new();
         let warm = Instant::now() + self.time / WARM;
         while Instant::now() < warm {
             operation().await?;
@@ -86,9 +114,9 @@ impl Figures {
         while times.is_empty() || Instant::now() < end {
             let begun = Instant::now();
             operation().await?;
-            times.push(begun.elapsed());
+            times.add(begun.elapsed());
         }
-        Ok(Times::of(times))
+        Ok(times)
     }
 
     /// The times from the release of one client to the end of the other one's acquire, which waits in the meantime.
@@ -98,14 +126,14 @@ impl Figures {
         let mut holds = holds;
         let mut waits = waits;
         let mut guard = holds.lock(&name).acquire().await?;
-        let mut times = Vec::new();
+        let mut times = Times::new();
         let warm = Instant::now() + self.time / WARM;
         let end = warm + self.time;
         while times.is_empty() || Instant::now() < end {
             let waiting = waits.lock(&name).acquire();
             tokio::pin!(waiting);
             // The first try finds it taken, and the second one that it is listening.
-            if let Ok(early) = tokio::time::timeout(self.pause(), &mut waiting).await {
+            if let Ok(early) = timeout(self.pause(), &mut waiting).await {
                 // An administrator has taken the lock from the other client.
                 guard = early?;
                 continue;
@@ -114,12 +142,12 @@ impl Figures {
             guard.release().await?;
             guard = waiting.await?;
             if begun > warm {
-                times.push(begun.elapsed());
+                times.add(begun.elapsed());
             }
             std::mem::swap(&mut holds, &mut waits);
         }
         guard.release().await?;
-        Ok(Times::of(times))
+        Ok(times)
     }
 
     /// The time after which a waiter surely listens.
@@ -157,26 +185,34 @@ async fn sign_of_life(client: &Client) -> Result<(), Error> {
     client.run(Request::new(Op::Ping, "plain", "", 0)).await.map(drop)
 }
 
-struct Times {
-    median: Duration,
-    /// 99 of 100 are no longer.
-    p99: Duration,
-    count: usize,
-}
+/// Times in ns, each to a thousandth of itself: a bench of hours has billions of them.
+struct Times(Histogram<u64>);
 
 impl Times {
-    fn of(mut times: Vec<Duration>) -> Self {
-        times.sort_unstable();
-        let at = |part: f64| times[(times.len() as f64 * part) as usize];
-        Times { median: at(0.5), p99: at(0.99), count: times.len() }
+    fn new() -> Self {
+        Times(Histogram::new(3).expect("a histogram has up to five digits"))
+    }
+
+    fn add(&mut self, time: Duration) {
+        let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self.0.record(ns).expect("it grows with its times");
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The time in µs that this part of them does not exceed.
+    fn at(&self, part: f64) -> f64 {
+        self.0.value_at_quantile(part) as f64 / 1000.0
     }
 
     fn tell(&self, style: Style, about: &str, what: &str, floor: Option<&Times>) {
-        let [median, p99] = [self.median, self.p99].map(|time| time.as_secs_f64() * 1e6);
-        let factor = floor.map(|floor| median / (floor.median.as_secs_f64() * 1e6));
+        let [median, p99] = [self.at(0.5), self.at(0.99)];
+        let factor = floor.map(|floor| median / floor.at(0.5));
         let beside = factor.map(|factor| format!("   {factor:.1} × an answer")).unwrap_or_default();
         let object = json!({
-            "about": about, "median_us": rounded(median), "p99_us": rounded(p99), "times_answer": factor.map(rounded), "count": self.count,
+            "about": about, "median_us": rounded(median), "p99_us": rounded(p99), "times_answer": factor.map(rounded), "count": self.0.len(),
         });
         answer(style, &format!("{about:<10}  {what:<33}  median {median:7.0} µs   p99 {p99:7.0} µs{beside}"), &object);
     }
@@ -198,9 +234,22 @@ mod tests {
 
     #[test]
     fn the_median_and_the_99th_of_a_hundred() {
-        let times = Times::of((1..=100).rev().map(Duration::from_micros).collect());
-        assert_eq!((times.median.as_micros(), times.p99.as_micros(), times.count), (51, 100, 100));
-        let one = Times::of(vec![Duration::from_micros(7)]);
-        assert_eq!((one.median.as_micros(), one.p99.as_micros()), (7, 7));
+        let of = |times: &[u64]| {
+            let mut all = Times::new();
+            times.iter().for_each(|us| all.add(Duration::from_micros(*us)));
+            ([0.5, 0.99].map(|part| all.at(part).round()), all.0.len())
+        };
+        assert_eq!(of(&(1..=100).rev().collect::<Vec<_>>()), ([50.0, 99.0], 100));
+        assert_eq!(of(&[7]), ([7.0, 7.0], 1));
+    }
+
+    #[test]
+    fn a_long_bench_needs_no_more_memory_than_a_short_one() {
+        let mut times = Times::new();
+        (0..64).for_each(|power| times.add(Duration::from_nanos(1 << power)));
+        let places = times.0.distinct_values();
+        (0..1_000_000).for_each(|ns| times.add(Duration::from_nanos(ns * 4000)));
+        assert_eq!(times.0.distinct_values(), places);
+        assert!(places * size_of::<u64>() < 1_000_000, "{places}");
     }
 }

@@ -10,13 +10,15 @@ use serde_json::{Value, json};
 use crate::clock;
 use crate::ending::Failure;
 use crate::lock::client;
-use crate::reports::{Reports, Style};
+use crate::reports::{Reports, Style, one_line};
 use crate::table::{self, ends, in_one_line, process};
 use crate::watch::Sight;
 use crate::{arguments, times};
 
 /// The lock has no holder.
 pub const FREE: u8 = 1;
+/// The letter that listings show in the place of bytes that are no UTF-8.
+const UNREADABLE: char = '\u{fffd}';
 
 pub fn ls(arguments: &arguments::Ls) -> ExitCode {
     let style = Style::of(arguments.json, false);
@@ -30,7 +32,7 @@ fn list(arguments: &arguments::Ls) -> Result<u8, Failure> {
     let mut all = Vec::new();
     while let Some(lock) = locks.next_blocking()? {
         match arguments.json {
-            true if say(&object(&lock).to_string()).is_err() => return Ok(0),
+            true if say(&one_line(&object(&lock))).is_err() => return Ok(0),
             true => {}
             false => all.push(lock),
         }
@@ -78,7 +80,14 @@ pub fn find(client: &Client, name: &str) -> Result<Option<HeldLock>, Failure> {
         Ok(true) => return look()?.map(Some).ok_or_else(|| no_lock(name)),
         Ok(false) | Err(_) => false,
     };
-    if is_there { Err(no_lock(name)) } else { Ok(None) }
+    match is_there {
+        true => Err(no_lock(name)),
+        false if name.contains(UNREADABLE) => Err(Failure::usage(format!(
+            "`{name}` cannot be asked for: its letter U+FFFD may stand for bytes that are no UTF-8, as in listings; look at the key with \
+             `redis-cli --scan`"
+        ))),
+        false => Ok(None),
+    }
 }
 
 fn no_lock(name: &str) -> Failure {
@@ -123,7 +132,7 @@ pub fn answer(style: Style, text: &str, object: &Value) {
     // A reader that has gone wants no more; the exit code tells all the same.
     let _ = match style {
         Style::Text => say(text),
-        Style::Json => say(&object.to_string()),
+        Style::Json => say(&one_line(object)),
         Style::Quiet => Ok(()),
     };
 }

@@ -80,7 +80,15 @@ impl Chosen {
             true => "Redisson does not tell its thread that the lock is lost, and the thread may still be at work.",
             false => "The holder is told that it has lost the lock, and may still be at work.",
         };
-        format!("{is_told} Take `{}` from {}? [y/N]", in_one_line(&self.lock.name), self.holder())
+        let unseen = match is_whole(&self.lock) {
+            true => String::new(),
+            false => format!(
+                "The server shows {} of its {}: others that have come in the place of one by then lose it as well. ",
+                self.lock.holders.len(),
+                count(self.lock.holder_count, "holder")
+            ),
+        };
+        format!("{is_told} {unseen}Take `{}` from {}? [y/N]", in_one_line(&self.lock.name), self.holder())
     }
 
     /// Takes it away, if the lock is as it was shown, and gives the sentence about that.
@@ -112,8 +120,8 @@ impl Chosen {
                 .map(|holder| (holder.client.clone(), holder.owner.clone(), holder.writes))
                 .collect();
             all.sort();
-            // Of very many readers the server shows some.
-            if lock.holder_count == all.len() as u64 { all } else { Vec::new() }
+            // Some of very many readers are others at each look.
+            if is_whole(lock) { all } else { Vec::new() }
         };
         let now = find(client, &self.lock.name)?;
         Ok(now.is_some_and(|now| {
@@ -161,6 +169,11 @@ impl Chosen {
         let from: Vec<_> = self.lock.holders.iter().map(holder_object).collect();
         json!({ "name": self.lock.name, "kind": self.lock.kind, "released": true, "from": from })
     }
+}
+
+/// Whether the server has shown each holder. Of very many readers it shows some.
+fn is_whole(lock: &HeldLock) -> bool {
+    lock.holder_count == lock.holders.len() as u64
 }
 
 /// Shows the lock, and asks on the terminal.

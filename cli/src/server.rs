@@ -8,9 +8,10 @@ use std::process::{Child, ChildStdout, ExitCode, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, getpgid, getpgrp, kill_process, kill_process_group};
 use serde_json::json;
 use tokio::sync::oneshot;
+use tokio::time::timeout;
 
 use crate::arguments::Server;
 use crate::attend::system;
@@ -20,9 +21,9 @@ use crate::command::shown;
 use crate::ending::{CANNOT_RUN, Failure, NOT_FOUND, UNREACHABLE, code_of, code_of_signal};
 use crate::list::{answer, ended};
 use crate::reports::Style;
-use crate::signals::Signals;
+use crate::signals::SignalsOfJob;
 use crate::start::{Mailbox, Obstacle};
-use crate::warden::itself;
+use crate::warden::{Warden, itself};
 
 /// The programs of servers, the best first.
 const PROGRAMS: [&str; 2] = ["redis-server", "valkey-server"];
@@ -32,6 +33,8 @@ const READY: &str = "eady to accept connections";
 const BEGIN: Duration = Duration::from_secs(600);
 /// The tries to find a port that no other program takes meanwhile.
 const TRIES: usize = 5;
+/// The time from TERM to KILL for a command that has lost its server.
+const GRACE: Duration = Duration::from_secs(5);
 /// The last lines of a server that an error shows.
 const LAST_LINES: usize = 3;
 
@@ -43,11 +46,11 @@ pub fn server(arguments: &Server) -> ExitCode {
 fn serve(arguments: &Server, style: Style) -> Result<u8, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(system)?;
     runtime.block_on(async {
-        let mut signals = Signals::listen().map_err(system)?;
+        let mut signals = SignalsOfJob::listen().map_err(system)?;
         let children = Bell::of(Signal::CHILD).map_err(system)?;
         let mut private = tokio::select! {
             biased;
-            signal = signals.next() => return Ok(interrupted(arguments, signal)),
+            (signal, _) = signals.next() => return Ok(interrupted(arguments, signal)),
             begun = Private::begin(arguments.port) => begun?,
         };
         let mut command = match arguments.command.as_slice() {
@@ -61,11 +64,16 @@ fn serve(arguments: &Server, style: Style) -> Result<u8, Failure> {
             if let Some(code) = command.as_mut().and_then(Task::code) {
                 return code;
             }
-            private.check()?;
+            if let Err(failure) = private.check() {
+                if let Some(command) = &mut command {
+                    command.end(&children, &mut signals).await;
+                }
+                return Err(failure);
+            }
             tokio::select! {
                 biased;
-                signal = signals.next() => match &command {
-                    Some(command) => command.signal(signal),
+                (signal, is_typed) = signals.next() => match &command {
+                    Some(command) => command.signal(signal, is_typed),
                     None => return Ok(0),
                 },
                 () = children.rung() => {}
@@ -84,6 +92,9 @@ struct Private {
     program: &'static str,
     port: u16,
     process: Child,
+    /// It leads the group of the server: a script in the place of `redis-server` may start the server as a process of its own, which
+    /// would outlive the script and this process.
+    warden: Option<Warden>,
     words: Arc<Mutex<Vec<String>>>,
 }
 
@@ -112,15 +123,22 @@ impl Private {
     async fn start(port: u16) -> Result<Result<Self, String>, Failure> {
         for program in PROGRAMS {
             let mailbox = Mailbox::open(&format!("server-{port}")).map_err(system)?;
-            let mut process = itself()
+            let warden = Warden::start().map_err(system)?;
+            let spawned = itself()
                 .args(mailbox.words(clock::now() + BEGIN))
                 .args([program, "-"])
                 // Ctrl-C is not for it: it serves until its command has ended.
-                .process_group(0)
+                .process_group(warden.group().as_raw_pid())
                 .stdin(Stdio::piped())
                 .stdout(Stdio::piped())
-                .spawn()
-                .map_err(system)?;
+                .spawn();
+            let mut process = match spawned {
+                Ok(process) => process,
+                Err(error) => {
+                    warden.end();
+                    return Err(system(error));
+                }
+            };
             let configured = configure(&mut process, port);
             let words = Arc::<Mutex<Vec<String>>>::default();
             let (told, ready) = oneshot::channel();
@@ -128,11 +146,11 @@ impl Private {
             let hears = words.clone();
             std::thread::spawn(move || listen(out, &hears, told));
             let is_ready = configured.is_ok() && ready.await.is_ok();
-            let mut private = Private { program, port, process, words };
+            let mut private = Private { program, port, process, warden: Some(warden), words };
             if is_ready {
                 return Ok(Ok(private));
             }
-            let _ = private.process.kill();
+            private.end();
             let status = private.process.wait().map_err(system)?;
             match mailbox.obstacle(code_of(status)) {
                 Some(Obstacle::System(error)) if error.kind() == io::ErrorKind::NotFound => {}
@@ -179,13 +197,22 @@ impl Private {
         let words = self.words.lock().expect("nothing panics while it is held");
         if words.is_empty() { "nothing".to_owned() } else { words.join(" / ") }
     }
+
+    /// Ends it with its group. It has nothing to save.
+    fn end(&mut self) {
+        let _ = self.process.kill();
+        if let Some(warden) = self.warden.take() {
+            // The group's number is its own until its warden has been waited for.
+            let _ = kill_process_group(warden.group(), Signal::KILL);
+            warden.end();
+        }
+        let _ = self.process.wait();
+    }
 }
 
 impl Drop for Private {
     fn drop(&mut self) {
-        // It has nothing to save.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        self.end();
     }
 }
 
@@ -222,11 +249,28 @@ impl Task {
         })
     }
 
-    /// Sends it a signal. Those of the keyboard come to it anyway.
-    fn signal(&self, signal: Signal) {
-        if !(io::stdin().is_terminal() && [Signal::INT, Signal::QUIT].contains(&signal)) {
-            let _ = kill_process(Pid::from_child(&self.process), signal);
+    /// Sends it a signal. Those of the keyboard come to it anyway, unless it has left the job.
+    fn signal(&self, signal: Signal, is_typed: bool) {
+        let pid = Pid::from_child(&self.process);
+        if !is_typed || getpgid(Some(pid)) != Ok(getpgrp()) {
+            let _ = kill_process(pid, signal);
         }
+    }
+
+    /// Asks it to end, and kills it after a grace or at the next signal.
+    async fn end(&mut self, children: &Bell, signals: &mut SignalsOfJob) {
+        let _ = kill_process(Pid::from_child(&self.process), Signal::TERM);
+        let ended = async {
+            while matches!(self.process.try_wait(), Ok(None)) {
+                children.rung().await;
+            }
+        };
+        tokio::select! {
+            _ = timeout(GRACE, ended) => {}
+            _ = signals.next() => {}
+        }
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }
 

@@ -1,10 +1,15 @@
 //! The signals that go on to the command.
 
-use std::future::poll_fn;
+use std::future::{pending, poll_fn};
 use std::io;
 use std::task::Poll;
+use std::thread;
 
 use rustix::process::Signal;
+use signal_hook::iterator::SignalsInfo;
+use signal_hook::iterator::exfiltrator::WithOrigin;
+use signal_hook::low_level::siginfo::Cause;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::bell::Bell;
 
@@ -16,10 +21,8 @@ pub struct Signals(Vec<(Signal, Bell)>);
 
 impl Signals {
     pub fn listen() -> io::Result<Self> {
-        let ignored = set("SigIgn:");
-        let heard = FORWARDED.into_iter().filter(|signal| ignored & mask(*signal) == 0);
         let listen = |signal: Signal| Ok((signal, Bell::of(signal)?));
-        Ok(Signals(heard.map(listen).collect::<io::Result<_>>()?))
+        Ok(Signals(heard().map(listen).collect::<io::Result<_>>()?))
     }
 
     /// Waits for the next signal.
@@ -30,6 +33,42 @@ impl Signals {
         })
         .await
     }
+}
+
+/// The same signals, and whether the keyboard of the terminal sent them: such a signal comes to each process of the job.
+pub struct SignalsOfJob(UnboundedReceiver<(Signal, bool)>);
+
+impl SignalsOfJob {
+    pub fn listen() -> io::Result<Self> {
+        let mut signals = SignalsInfo::<WithOrigin>::new(heard().map(Signal::as_raw))?;
+        let (sender, receiver) = unbounded_channel();
+        thread::spawn(move || {
+            for origin in signals.forever() {
+                let Some(signal) = Signal::from_named_raw(origin.signal) else { continue };
+                // The system also sends HUP, but not to each process.
+                let is_typed = matches!(origin.cause, Cause::Kernel) && [Signal::INT, Signal::QUIT].contains(&signal);
+                if sender.send((signal, is_typed)).is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(SignalsOfJob(receiver))
+    }
+
+    /// Waits for the next signal. `true`: the keyboard sent it.
+    pub async fn next(&mut self) -> (Signal, bool) {
+        match self.0.recv().await {
+            Some(received) => received,
+            // The thread goes on as long as this.
+            None => pending().await,
+        }
+    }
+}
+
+/// The signals that this process did not ignore when it began.
+fn heard() -> impl Iterator<Item = Signal> {
+    let ignored = set("SigIgn:");
+    FORWARDED.into_iter().filter(move |signal| ignored & mask(*signal) == 0)
 }
 
 fn mask(signal: Signal) -> u64 {

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use ratatui::style::Style;
+use ratatui::text::Span;
 use redlatch::{HeldLock, Holder};
 
 const HEADS: [&str; 6] = ["NAME", "KIND", "HOLDER", "FOR", "ENDS", "WAIT"];
@@ -20,7 +22,7 @@ pub fn of(locks: &[HeldLock], width: Option<usize>) -> String {
     let mut widths = [0; 6];
     for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
+            *width = (*width).max(width_of(cell));
         }
     }
     if let Some(width) = width {
@@ -48,15 +50,33 @@ fn narrow(widths: &mut [usize; 6], width: usize) {
 }
 
 fn padded(cell: String, width: usize) -> String {
-    let missing = width.saturating_sub(cell.chars().count());
+    let missing = width.saturating_sub(width_of(&cell));
     cell + &" ".repeat(missing)
 }
 
-fn cut(cell: &str, width: usize) -> String {
-    if cell.chars().count() <= width {
-        return cell.to_owned();
+/// The columns of a text on a terminal. Wide letters have two.
+pub fn width_of(text: &str) -> usize {
+    Span::raw(text).width()
+}
+
+/// The text, cut to so many columns.
+pub fn cut(text: &str, width: usize) -> String {
+    if width_of(text) <= width {
+        return text.to_owned();
     }
-    cell.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+    let mut cut = String::new();
+    let mut used = 1;
+    for letter in Span::raw(text).styled_graphemes(Style::new()) {
+        used += width_of(letter.symbol);
+        if used > width {
+            break;
+        }
+        cut.push_str(letter.symbol);
+    }
+    if width > 0 {
+        cut.push('…');
+    }
+    cut
 }
 
 fn row(lock: &HeldLock) -> [String; 6] {
@@ -133,18 +153,23 @@ pub fn count_with(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// Whether a letter has no width, or turns the order of the letters around.
-fn is_unseen(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+/// Whether a terminal shows the letter. The others change the screen, have no width, or turn the order of the letters around.
+pub fn is_shown(c: char) -> bool {
+    let is_format = matches!(
+        c,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+    );
+    !c.is_control() && !is_format
 }
 
 /// A text of the server's with no letter that moves the cursor or changes the screen.
 pub fn in_one_line(text: &str) -> String {
     let mut shown = String::new();
     for c in text.chars() {
-        match c.is_control() || is_unseen(c) {
-            true => shown.extend(c.escape_default()),
-            false => shown.push(c),
+        match is_shown(c) {
+            true => shown.push(c),
+            false => shown.extend(c.escape_default()),
         }
     }
     shown
@@ -172,6 +197,14 @@ mod tests {
         assert!(widths[NAME].abs_diff(widths[HOLDER]) <= 1);
         assert_eq!(cut("orders:42", 6), "order…");
         assert_eq!(cut("orders", 6), "orders");
+    }
+
+    #[test]
+    fn wide_letters_have_two_columns() {
+        assert_eq!(padded("在庫:1".to_owned(), 8), "在庫:1  ");
+        assert_eq!(padded("🔒".to_owned(), 3), "🔒 ");
+        assert_eq!(cut("在庫:東京", 6), "在庫:…");
+        assert_eq!((cut("在庫", 4), cut("在庫", 3), cut("在庫", 2)), ("在庫".into(), "在…".into(), "…".into()));
     }
 
     #[test]

@@ -1,19 +1,26 @@
 //! `redlatch tail`: prints what happens to locks, a line for each event.
 
+use std::future::poll_fn;
 use std::io::{self, Write};
+use std::pin::pin;
 use std::process::ExitCode;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
+use std::thread;
 use std::time::{Duration, SystemTime};
 
 use redlatch::Client;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tokio::sync::oneshot;
 
 use crate::arguments::Tail;
 use crate::clock;
 use crate::ending::{Failure, SYSTEM};
 use crate::list::ended;
 use crate::lock::client;
-use crate::reports::Style;
+use crate::reports::{Style, one_line};
 use crate::signals::Signals;
 use crate::table::in_one_line;
 use crate::times;
@@ -23,6 +30,8 @@ use crate::watch::{Event, Feed, Watch, reach};
 const INTERVAL: Duration = Duration::from_secs(1);
 /// A reader that has gone is noticed so often.
 const GLANCE: Duration = Duration::from_millis(500);
+/// While more lines wait for a reader that stands still, no lock is looked at.
+const MOST: usize = 1000;
 
 pub fn tail(arguments: &Tail) -> ExitCode {
     ended(follow(arguments), &arguments.pattern, Style::of(arguments.json, false))
@@ -39,30 +48,73 @@ fn follow(arguments: &Tail) -> Result<u8, Failure> {
 async fn print(client: &Client, arguments: &Tail) -> Result<u8, Failure> {
     let mut signals = Signals::listen().map_err(Failure::system)?;
     let watch = Mutex::new(Watch::new(INTERVAL));
-    // The reason why nothing can be written any more.
-    let stopped = Mutex::new(None::<io::Error>);
+    let (lines, ended) = Lines::begin();
+    let mut ended = pin!(ended);
     let told = || {
-        let mut watch = watch.lock().expect("nothing panics while it is held");
-        let events = watch.take_events();
-        drop(watch);
-        for event in events {
-            if let Err(error) = writeln!(io::stdout(), "{}", line(&event, arguments.json)) {
-                *stopped.lock().expect("nothing panics while it is held") = Some(error);
-            }
-        }
+        let events = watch.lock().expect("nothing panics while it is held").take_events();
+        events.iter().for_each(|event| lines.add(line(event, arguments.json)));
     };
     let feed = Feed { client, pattern: &arguments.pattern, interval: INTERVAL, watch: &watch, told };
-    let reader_goes = async {
-        while stopped.lock().expect("nothing panics while it is held").is_none() && !is_broken() {
-            tokio::time::sleep(GLANCE).await;
+    let refused = {
+        let mut feed = pin!(feed.run());
+        // The glances poll it again.
+        let paced = poll_fn(|cx| if lines.are_many() { Poll::Pending } else { feed.as_mut().poll(cx) });
+        tokio::select! {
+            refused = paced => refused,
+            _ = signals.next() => return Ok(0),
+            error = &mut ended => return stopped(error.ok()),
+            () = reader_goes() => return Ok(0),
         }
     };
+    // Its thread writes what is left, and ends.
+    drop(lines);
     tokio::select! {
-        failure = feed.run() => return Err(failure),
-        _ = signals.next() => return Ok(0),
-        () = reader_goes => {}
+        _ = ended => {}
+        _ = signals.next() => {}
+        () = reader_goes() => {}
     }
-    match stopped.into_inner().expect("nothing panics while it is held") {
+    Err(refused)
+}
+
+/// Lines on their way to the reader. A thread of its own writes them, because a write ends when the reader reads, and no signal ends it.
+struct Lines {
+    sender: Sender<String>,
+    waiting: Arc<AtomicUsize>,
+}
+
+impl Lines {
+    /// The receiver hears of the end of the thread: of an error, or that all is written.
+    fn begin() -> (Self, oneshot::Receiver<io::Error>) {
+        let (sender, lines) = channel::<String>();
+        let (failed, ended) = oneshot::channel();
+        let waiting = Arc::<AtomicUsize>::default();
+        let written = waiting.clone();
+        thread::spawn(move || {
+            for line in lines {
+                if let Err(error) = writeln!(io::stdout(), "{line}") {
+                    let _ = failed.send(error);
+                    return;
+                }
+                written.fetch_sub(1, Ordering::Relaxed);
+            }
+        });
+        (Lines { sender, waiting }, ended)
+    }
+
+    fn add(&self, line: String) {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        // Without its thread, the end is near.
+        let _ = self.sender.send(line);
+    }
+
+    fn are_many(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) > MOST
+    }
+}
+
+/// The end, if nothing can be written any more.
+fn stopped(error: Option<io::Error>) -> Result<u8, Failure> {
+    match error {
         Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             let text = format!("an event cannot be written to standard output: {error}; look at where it goes");
             Err(Failure::new(SYSTEM, "failed", text))
@@ -74,12 +126,18 @@ async fn print(client: &Client, arguments: &Tail) -> Result<u8, Failure> {
 fn line(event: &Event, is_object: bool) -> String {
     let time = times::utc(SystemTime::now() - clock::now().saturating_sub(event.at));
     if is_object {
-        return event.object(&time).to_string();
+        return one_line(&event.object(&time));
     }
     let sentence = in_one_line(&event.sentence());
     match event.name.is_empty() {
         true => format!("{time}  {sentence}"),
         false => format!("{time}  {}  {sentence}", in_one_line(&event.name)),
+    }
+}
+
+async fn reader_goes() {
+    while !is_broken() {
+        tokio::time::sleep(GLANCE).await;
     }
 }
 

@@ -1,5 +1,6 @@
 //! `redlatch top`: a screen of the locks that are held, and of what happens to them.
 
+mod outlet;
 mod picture;
 mod screen;
 mod stage;
@@ -16,8 +17,10 @@ use std::time::{Duration, SystemTime};
 
 use ratatui::crossterm::event::{self, Event as Input, KeyEvent};
 use redlatch::Client;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use rustix::process::{Signal, getpgrp, getsid, kill_current_process_group};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
 use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
 
 use crate::arguments::Top;
 use crate::clock;
@@ -37,6 +40,8 @@ use view::{Action, View};
 
 /// The screen stays as it is for so long, if nothing happens. Times go on.
 const TICK: Duration = Duration::from_millis(250);
+/// A terminal that is behind is looked at again so soon.
+const SOON: Duration = Duration::from_millis(20);
 
 /// A reason to draw the screen anew.
 enum Message {
@@ -44,6 +49,10 @@ enum Message {
     Resized,
     /// A signal asks for the end, or the terminal has gone.
     End,
+    /// A signal asks this process to stop.
+    Stop,
+    /// It goes on after a stop.
+    Continued,
     /// The server refuses to tell.
     Refused(Failure),
     /// The lock that is to be released, as it is now.
@@ -78,13 +87,23 @@ fn has_colours() -> bool {
 
 /// Turns signals into messages: the terminal has to be given back.
 fn listen(sender: Sender<Message>) -> Result<(), Failure> {
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(Failure::system)?;
+    let heard = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT];
+    let mut signals = Signals::new(heard).map_err(Failure::system)?;
     thread::spawn(move || {
-        for _ in signals.forever() {
-            let _ = sender.send(Message::End);
+        for signal in signals.forever() {
+            let _ = sender.send(match signal {
+                SIGTSTP => Message::Stop,
+                SIGCONT => Message::Continued,
+                _ => Message::End,
+            });
         }
     });
     Ok(())
+}
+
+/// Whether a shell could continue this process. The system does not let Ctrl-Z stop the first job of a terminal either.
+fn can_be_continued() -> bool {
+    getsid(None) != Ok(getpgrp())
 }
 
 fn read_keys(sender: Sender<Message>) {
@@ -143,26 +162,30 @@ impl Show {
             self.update();
             let time = time_of_day(&times::utc(SystemTime::now()));
             let title = Title { server: &server, time: &time };
-            let drawn = stage.terminal().draw(|frame| draw(frame, &title, &self.picture, &mut self.view, self.look));
-            if drawn.is_err() {
+            let drawn = stage.free().map(|terminal| {
+                terminal.draw(|frame| draw(frame, &title, &self.picture, &mut self.view, self.look)).map(drop)
+            });
+            let pause = match drawn {
+                Some(Ok(())) => TICK,
                 // The terminal has gone.
-                return Ok(0);
-            }
-            let mut message = match messages.recv_timeout(TICK) {
+                Some(Err(_)) => return Ok(0),
+                None => SOON,
+            };
+            let mut message = match messages.recv_timeout(pause) {
                 Ok(message) => Some(message),
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => return Ok(0),
             };
             // All that has come meanwhile is one picture.
             while let Some(now) = message {
-                if let Some(end) = self.hear(now) {
+                if let Some(end) = self.hear(now, stage) {
                     return end;
                 }
                 message = messages.try_recv().ok();
             }
             if feed.is_finished() {
                 while let Ok(message) = messages.try_recv() {
-                    if let Some(end) = self.hear(message) {
+                    if let Some(end) = self.hear(message, stage) {
                         return end;
                     }
                 }
@@ -193,10 +216,13 @@ impl Show {
     }
 
     /// The end of the program, if the message asks for it.
-    fn hear(&mut self, message: Message) -> Option<Result<u8, Failure>> {
+    fn hear(&mut self, message: Message, stage: &mut Stage) -> Option<Result<u8, Failure>> {
         match message {
             Message::Key(key) => match self.view.key(key, &self.picture) {
                 Some(Action::Quit) => return Some(Ok(0)),
+                // All processes of the job stop, and this one hears of it as the others do.
+                Some(Action::Stop) if can_be_continued() => drop(kill_current_process_group(Signal::TSTP)),
+                Some(Action::Stop) => self.view.tell("no shell could continue redlatch top, so it goes on".to_owned()),
                 Some(Action::Look(name)) => self.look_at(name),
                 Some(Action::Take) => self.take(),
                 Some(Action::Leave) => self.chosen = None,
@@ -204,6 +230,17 @@ impl Show {
             },
             Message::Resized => {}
             Message::End => return Some(Ok(0)),
+            Message::Stop if can_be_continued() => {
+                stage.give();
+                let _ = emulate_default_handler(SIGTSTP);
+            }
+            Message::Stop => {}
+            Message::Continued => {
+                if stage.take().is_err() {
+                    // The terminal has gone.
+                    return Some(Ok(0));
+                }
+            }
             Message::Refused(failure) => return Some(Err(failure)),
             Message::Found(name, found) => self.found(&name, found),
             Message::Released(chosen, released) => self.released(&chosen, released),

@@ -4,12 +4,11 @@ use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::{Color, Style};
-use ratatui::text::Span;
 use ratatui::widgets::{Clear, Paragraph, Widget, Wrap};
 
 use super::picture::{Picture, Row};
 use super::view::{Mode, Sort, View};
-use crate::table::{count, in_one_line};
+use crate::table::{count, cut, in_one_line, width_of};
 use crate::times;
 
 /// A screen of so many columns is wide: its columns have gaps, and there is room for bars.
@@ -91,7 +90,7 @@ pub fn draw(frame: &mut Frame, title: &Title, picture: &Picture, view: &mut View
     }
     if let Mode::Asking(question) = view.mode.clone() {
         let width = usize::from(area.width).max(1);
-        let lines = Span::raw(question.as_str()).width() / width + 3;
+        let lines = width_of(&question) / width + 3;
         let needed = u16::try_from(lines).unwrap_or(u16::MAX);
         view.is_question_shown = needed <= middle.height;
         let height = needed.min(middle.height);
@@ -114,7 +113,7 @@ fn head(buffer: &mut Buffer, area: Rect, title: &Title, picture: &Picture, view:
         picture.held, picture.waited_for, picture.expired, title.time
     );
     let width = usize::from(area.width);
-    let left = width.saturating_sub(Span::raw(counts.as_str()).width() + 2);
+    let left = width.saturating_sub(width_of(&counts) + 2);
     let style = Style::new().bold();
     put(buffer, area.x, area.y, &format!("redlatch top  {}", in_one_line(title.server)), left, style);
     right(buffer, area.x, area.y, &counts, width, style);
@@ -283,7 +282,7 @@ fn happened(buffer: &mut Buffer, area: Rect, view: &View, look: Look) {
         let is_trouble = ["expired", "evicted", "no answer"].iter().any(|word| sentence.starts_with(word));
         let style = if is_trouble { look.coloured(Color::Red) } else { Style::new() };
         // A long name leaves half of the line to the sentence.
-        let name = fitting(&in_one_line(&event.name), width / 2);
+        let name = cut(&in_one_line(&event.name), width / 2);
         let name = if name.is_empty() { name } else { format!("{name}  ") };
         put(buffer, area.x, y, &format!("{time} {name}{}", in_one_line(&sentence)), width, style);
     }
@@ -306,7 +305,7 @@ fn foot(frame: &mut Frame, area: Rect, view: &View, look: Look) {
     let style = if is_usual { style } else { Style::new().bold() };
     put(frame.buffer_mut(), area.x, area.y, &text, width, style);
     if view.mode == Mode::Filter {
-        let end = u16::try_from(Span::raw(text.as_str()).width()).unwrap_or(u16::MAX).min(area.width - 1);
+        let end = u16::try_from(width_of(&text)).unwrap_or(u16::MAX).min(area.width - 1);
         let hint = "  ⏎ keeps it, Esc clears it";
         put(frame.buffer_mut(), end + 1, area.y, hint, usize::from(area.width - end - 1), Style::new().dim());
         frame.set_cursor_position(Position { x: end, y: area.y });
@@ -322,36 +321,15 @@ fn cell_right(buffer: &mut Buffer, y: u16, (x, width): (u16, u16), text: &str, s
 }
 
 fn right(buffer: &mut Buffer, x: u16, y: u16, text: &str, width: usize, style: Style) {
-    let text = fitting(text, width);
-    let missing = width - Span::raw(text.as_str()).width();
+    let text = cut(text, width);
+    let missing = width - width_of(&text);
     put(buffer, x + missing as u16, y, &text, width - missing, style);
 }
 
 fn put(buffer: &mut Buffer, x: u16, y: u16, text: &str, width: usize, style: Style) {
     if width > 0 && buffer.area().contains(Position { x, y }) {
-        buffer.set_stringn(x, y, fitting(text, width), width, style);
+        buffer.set_stringn(x, y, cut(text, width), width, style);
     }
-}
-
-/// The text, cut to so many columns. Wide letters have two.
-fn fitting(text: &str, width: usize) -> String {
-    let span = Span::raw(text);
-    if span.width() <= width {
-        return text.to_owned();
-    }
-    let mut cut = String::new();
-    let mut used = 1;
-    for letter in span.styled_graphemes(Style::new()) {
-        used += Span::raw(letter.symbol).width();
-        if used > width {
-            break;
-        }
-        cut.push_str(letter.symbol);
-    }
-    if width > 0 {
-        cut.push('…');
-    }
-    cut
 }
 
 /// The time of day of a moment in UTC.

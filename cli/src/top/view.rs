@@ -75,6 +75,8 @@ pub enum Mode {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Action {
     Quit,
+    /// Stop the job, for the shell.
+    Stop,
     /// Look at this lock, to release it.
     Look(String),
     /// The answer to the question is `y`.
@@ -158,7 +160,11 @@ impl View {
     pub fn key(&mut self, key: KeyEvent, picture: &Picture) -> Option<Action> {
         self.notice.clear();
         if key.modifiers.contains(KeyModifiers::CONTROL) {
-            return (key.code == KeyCode::Char('c')).then_some(Action::Quit);
+            return match key.code {
+                KeyCode::Char('c') => Some(Action::Quit),
+                KeyCode::Char('z') => Some(Action::Stop),
+                _ => None,
+            };
         }
         match &self.mode {
             Mode::Rows => self.key_for_rows(key.code, picture),

@@ -1,9 +1,13 @@
 //! `redlatch bench`: its figures, and what it leaves behind.
 
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
 use redlatch_tests::{Mariadb, Server};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::redlatch;
+use super::{command, redlatch};
 
 fn figures(url: &str) -> Vec<Value> {
     let (code, out, told) = redlatch(url, &["bench", "--json", "--time", "100ms"]);
@@ -29,6 +33,24 @@ fn five_figures_are_told_and_nothing_is_left() {
     let (code, out, _) = redlatch(&server.url(), &["bench", "--time", "50ms"]);
     assert_eq!((code, out.lines().count()), (0, 5), "{out}");
     assert!(out.contains("× an answer") && out.contains("acquires a second"), "{out}");
+}
+
+#[test]
+fn a_signal_ends_it_and_leaves_no_lock() {
+    let server = Server::start();
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        for figures in 1..5 {
+            let mut bench = command(&server.url(), &["bench", "--time", "500ms"]);
+            let mut bench = bench.stdout(Stdio::piped()).spawn().expect("it starts");
+            let mut out = BufReader::new(bench.stdout.take().expect("it is a pipe"));
+            for _ in 0..figures {
+                out.read_line(&mut String::new()).expect("it is text");
+            }
+            kill_process(Pid::from_child(&bench), signal).expect("it runs");
+            assert_eq!(bench.wait().expect("it is a child").code(), Some(code), "after {figures} figures");
+            assert_eq!(server.view().keys("*"), Vec::<String>::new(), "after {figures} figures");
+        }
+    }
 }
 
 #[test]

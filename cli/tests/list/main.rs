@@ -32,6 +32,12 @@ fn scratch() -> std::path::PathBuf {
     std::env::temp_dir().join(format!("redlatch-{}-list-{count}", std::process::id()))
 }
 
+/// Takes a lock whose name is no UTF-8, as a client of another library may. Listings show it as `bad\u{fffd}`.
+fn take_unreadable(server: &Server) {
+    let take = "redis.call('HSET', 'bad\\255', ARGV[1], 1); redis.call('PEXPIRE', 'bad\\255', 600000)";
+    server.view().command::<()>(&["EVAL", take, "0", "6f1b1c9e-1d1f-4d0e-9f55-0d3a43c5b001:31"]);
+}
+
 fn host() -> String {
     std::fs::read_to_string("/proc/sys/kernel/hostname").expect("Linux tells").trim().to_owned()
 }
@@ -80,6 +86,52 @@ fn ls_shows_each_lock_with_its_holder_and_no_invented_age() {
     other.release().expect("held");
     let (code, out, _) = redlatch(&server.url(), &["ls", "orders:*"]);
     assert!(code == 0 && out.starts_with("no lock is held whose name matches `orders:*`"), "{out}");
+}
+
+#[test]
+fn wide_letters_move_no_column() {
+    let server = Server::start();
+    let client = Client::connect(&server.url()).expect("a good URL");
+    let names = ["orders:42", "在庫:東京", "🔒🔒"];
+    let held = names.map(|name| client.lock(name).blocking().acquire().expect("free"));
+    let (code, out, told) = redlatch(&server.url(), &["ls"]);
+    assert_eq!((code, told.as_str()), (0, ""), "{out}");
+    for name in names {
+        let line = out.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("no {name} in {out}"));
+        let before = line.split("plain").next().expect("a split has a first part");
+        let columns: usize = before.chars().map(|c| if c.is_ascii() { 1 } else { 2 }).sum();
+        assert_eq!(columns, "orders:42  ".len(), "{name} in {out}");
+    }
+    held.into_iter().for_each(|guard| guard.release().expect("held"));
+}
+
+#[test]
+fn an_object_has_no_letter_that_changes_a_terminal() {
+    let server = Server::start();
+    let client = Client::connect(&server.url()).expect("a good URL");
+    let name = "n\u{9b}2J\u{202e}x";
+    let held = client.lock(name).blocking().acquire().expect("free");
+    for words in [["ls", "--json", "*"], ["who", "--json", name]] {
+        let (code, out, told) = redlatch(&server.url(), &words);
+        assert_eq!((code, told.as_str()), (0, ""), "{out}");
+        assert!(out.contains(r"n\u009b2J\u202ex"), "{out:?}");
+        let object: serde_json::Value = serde_json::from_str(&out).unwrap_or_else(|why| panic!("{out}: {why}"));
+        assert_eq!(object["name"], name);
+    }
+    held.release().expect("held");
+}
+
+#[test]
+fn a_name_that_is_no_utf_8_cannot_be_asked_for() {
+    let server = Server::start();
+    take_unreadable(&server);
+    let (code, out, _) = redlatch(&server.url(), &["ls"]);
+    assert!(code == 0 && out.contains("bad\u{fffd}  plain"), "{out}");
+    for words in [&["who", "bad\u{fffd}"][..], &["release", "-y", "bad\u{fffd}"]] {
+        let (code, out, told) = redlatch(&server.url(), words);
+        assert_eq!((code, out.as_str()), (64, ""), "{told}");
+        assert!(told.contains("no UTF-8") && told.contains("redis-cli"), "{told}");
+    }
 }
 
 #[test]

@@ -141,6 +141,11 @@ fn very_many_readers_are_readers_and_lose_the_lock_together() {
         let (_, out, _) = redlatch(&server.url(), &["ls"]);
         assert!(out.contains("150 readers"), "{out}");
     }
+    let mut terminal = asked(&server, "n");
+    terminal.sees("The server shows ");
+    terminal.sees(" of its 150 holders: others");
+    terminal.type_line("n");
+    terminal.sees("code 75");
     let (code, out, told) = redlatch(&server.url(), &["release", "-y", "n"]);
     assert_eq!((code, out.as_str(), told.as_str()), (0, "`n` was taken from 150 readers\n", ""));
     drop(readers);

@@ -5,6 +5,7 @@ use std::process::{Child, ChildStdout, Stdio};
 
 use redlatch::{BlockingGuard, Client};
 use redlatch_tests::{Server, eventually, secs};
+use rustix::io::ioctl_fionread;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -123,6 +124,26 @@ fn an_object_names_the_holders_before_and_after() {
     });
     let gone = tail.object();
     assert_eq!((&gone["event"], &gone["before_end"]), (&"gone".into(), &true.into()), "{gone}");
+}
+
+#[test]
+fn a_signal_ends_it_though_its_reader_stands_still() {
+    // A pipe has room for 64 KiB, so for three lines.
+    const LONG: usize = 20_000;
+    let server = Server::start();
+    let client = Client::connect(&server.url()).expect("a good URL");
+    for signal in [Signal::INT, Signal::TERM] {
+        let mut tail = Tail::start(&server, &[]);
+        begun(&server);
+        let names = (0..8).map(|number| format!("{signal:?}:{number}:{}", "n".repeat(LONG)));
+        let held: Vec<_> = names.map(|name| client.lock(&name).blocking().acquire().expect("free")).collect();
+        let out = tail.out.as_ref().expect("it is a pipe").get_ref();
+        eventually("a full pipe", || ioctl_fionread(out).is_ok_and(|bytes| bytes > 3 * LONG as u64).then_some(()));
+        kill_process(Pid::from_child(&tail.process), signal).expect("it runs");
+        assert_eq!(tail.code(), Some(0));
+        held.into_iter().for_each(|guard| guard.release().expect("held"));
+        server.view().forget_calls();
+    }
 }
 
 #[test]
