@@ -16,6 +16,12 @@
 //! | `calls PORT` | the id of its client, which carries out the calls that come over a connection to PORT, see [`calls`] |
 //! | `clients URL COUNT` | `ok`: so many clients were dropped, each with its hold of a `dropped:N` |
 //! | `names FIRST COUNT` | `ok`: so many names were locked and unlocked, see [`names`] |
+//! | `job NAME AT_MOST_MS AT_LEAST_MS NOTES` | `ok`: the job of the commands that follow, whose work notes its periods in the file NOTES |
+//! | `run PERIOD` | `ran`, `skipped`, `lost` with its reason, or an error's code and text |
+//! | `begin PERIOD` | the same; a run answers `begun` before, and then lasts until the next line |
+//! | `wait-job PERIOD` | the same; a run answers `begun` before, and then lasts until its loss |
+//! | `tick ORIGIN_NS PERIOD_MS BEHIND_MS FIRST END DEADLY` | a line for each period, see [`job::Node::tick`] |
+//! | `stats` | the counts of the answers of the job |
 //!
 //! `KINDS` are the kinds of locks that the lanes take, and `RED` the URLs of the servers of red locks, separated by
 //! commas.
@@ -24,6 +30,7 @@ mod asynchronous;
 mod blocking;
 mod calls;
 mod clients;
+mod job;
 mod latch;
 mod log;
 mod names;
@@ -36,6 +43,7 @@ mod traffic;
 use std::path::Path;
 use std::time::Duration;
 
+use job::{Node, Timer};
 use names::Names;
 use redlatch::{BlockingGuard, Client, Error, Result};
 use redlatch_tests::process::Control;
@@ -51,9 +59,11 @@ fn main() {
     let mut hand = Hand { client: Client::connect(url).expect("the URL is good"), guards: Vec::new() };
     let mut traffic = None;
     let mut names = None;
+    let mut job = None;
     while let Some(command) = control.hear() {
         let words: Vec<&str> = command.split_whitespace().collect();
         let lanes = || traffic.as_ref().expect("traffic comes first");
+        let node = || job.as_ref().expect("the job comes first");
         match words[..] {
             ["traffic", direct, dir, history, first, seed, kinds, red] => {
                 let red: Vec<&str> = red.split(',').collect();
@@ -79,6 +89,26 @@ fn main() {
                 let names = names.get_or_insert_with(|| Names::new(url));
                 control.answer(&said(names.use_up(number(first), number(count))));
             }
+            ["job", name, at_most, at_least, notes] => {
+                let [at_most, at_least] = [at_most, at_least].map(|ms| Duration::from_millis(number(ms)));
+                job = Some(Node::new(&hand.client, name, at_most, at_least, notes));
+                control.answer("ok");
+            }
+            ["run", period] => control.answer(&node().run(period)),
+            ["begin", period] => {
+                let answer = node().begin(period, &mut control);
+                control.answer(&answer);
+            }
+            ["wait-job", period] => {
+                let answer = node().wait(period, &mut control);
+                control.answer(&answer);
+            }
+            ["tick", origin, period, behind, first, end, deadly] => {
+                let [period, behind] = [period, behind].map(|ms| Duration::from_millis(number(ms)));
+                let [origin, first, end, deadly] = [origin, first, end, deadly].map(number);
+                node().tick(&Timer { origin, period, behind, first, end, deadly }, &mut control);
+            }
+            ["stats"] => control.answer(&node().stats()),
             _ => control.answer(&said(hand.carry_out(&words))),
         }
     }

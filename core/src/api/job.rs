@@ -144,7 +144,7 @@ impl Job {
         if let Err(error) = guard.hold().renew().await {
             return self.not_begun(error);
         }
-        let mut run = Run { guard: Some(guard), job: self, is_counted: false };
+        let mut run = Run { guard: Some(guard), job: self, is_lost: false, is_counted: false };
         let output = run.guard().run(work).await;
         let ended = run.take().let_go(self.at_least).await;
         run.answer(output, ended)
@@ -162,7 +162,7 @@ impl Job {
         if let Err(error) = guard.hold().renew_blocking() {
             return self.not_begun(error);
         }
-        let mut run = Run { guard: Some(guard.0), job: self, is_counted: false };
+        let mut run = Run { guard: Some(guard.0), job: self, is_lost: false, is_counted: false };
         let output = work(run.guard());
         let kept = run.guard().ensure();
         let ended = run.take().let_go_blocking(self.at_least);
@@ -225,6 +225,8 @@ struct Run<'a> {
     /// `None`: its end has begun.
     guard: Option<Guard>,
     job: &'a Job,
+    /// Whether the lock was lost before the end began.
+    is_lost: bool,
     is_counted: bool,
 }
 
@@ -234,7 +236,12 @@ impl Run<'_> {
     }
 
     fn take(&mut self) -> Hold {
+        self.is_lost = self.has_lost();
         self.guard.take().expect("a run ends once").into_hold()
+    }
+
+    fn has_lost(&self) -> bool {
+        self.is_lost || self.guard.as_ref().is_some_and(|guard| matches!(guard.hold().look(), Look::Lost(_)))
     }
 
     /// The answer from the outcome of the work and that of the end, which is a loss or of no interest: the node had the lock while it
@@ -254,9 +261,8 @@ impl Run<'_> {
 impl Drop for Run<'_> {
     fn drop(&mut self) {
         let Job { counts, at_least, .. } = self.job;
-        let is_lost = self.guard.as_ref().is_some_and(|guard| matches!(guard.hold().look(), Look::Lost(_)));
         if !self.is_counted {
-            if is_lost { &counts.lost } else { &counts.ran }.fetch_add(1, Relaxed);
+            if self.has_lost() { &counts.lost } else { &counts.ran }.fetch_add(1, Relaxed);
         }
         if let Some(guard) = self.guard.take() {
             guard.into_hold().let_go_soon(*at_least);

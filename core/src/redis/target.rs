@@ -275,7 +275,6 @@ impl Target {
     /// first one.
     pub fn acquired(&self, call: &Call, reply: Reply, renewed: bool, sent: Instant) -> Result<Option<Attempt>> {
         Ok(match reply.code {
-            // An answer after the end of its lease is useless: the server forgets the hold as well.
             Code::Done if !self.row.traits.held => {
                 let told = self.told(call, reply)?;
                 let named = self.row.kind.named(&self.owner);
@@ -285,9 +284,13 @@ impl Target {
                     Answer { number: self.number, items: named, ..told }
                 }))
             }
-            Code::Done => Some(
-                self.taken(reply, renewed, sent).map_or_else(|| Attempt::busy(Some(Duration::ZERO)), Attempt::Taken),
-            ),
+            Code::Done => Some(match self.taken(reply, renewed, sent) {
+                Some(taken) => Attempt::Taken(taken),
+                None => {
+                    self.free_late_grant();
+                    Attempt::busy(Some(Duration::ZERO))
+                }
+            }),
             Code::NotNow => {
                 self.changed_shared();
                 let number = |at: usize| reply.numbers.get(at).and_then(|number| u64::try_from(*number).ok());

@@ -279,6 +279,15 @@ impl Target {
         })
     }
 
+    /// Has the client free what the server may have granted by a call whose answer came after the end of the lease: if the call was long on its
+    /// way, the server keeps it. A caller that waits asks again at once instead.
+    pub fn free_late_grant(&self) {
+        if self.wait == Some(Duration::ZERO) {
+            let now = Instant::now();
+            self.insist(self.grip(), now, now + self.patience());
+        }
+    }
+
     /// Has the server keep so many holds under this grip and no more, after `copies`. Meanwhile the owner of what is given back
     /// may take the lock anew, under another grip. It ends when the server has not answered for so long.
     pub async fn reduce_to(&self, leave: u32, copies: Vec<Sent>, grip: &Claim, patience: Duration) -> Reduced {
