@@ -62,12 +62,16 @@ nets: setup
 session-nets: setup-tests
 	REDLATCH_SESSION_NETS='$(or $(NETS),all)' timeout 2400 cargo test --locked --workspace --profile ci --test session_nets -- --nocapture
 
-# The published Python packages: a wheel, and the sources; with the tests of packaging on that wheel, which may have 5,000,000 bytes
+# The published Python packages: a wheel and the sources of the library, and those of the command; with the tests of packaging on both wheels. That of
+# the library may have 5,000,000 bytes
 wheel: setup-tests
 	rm -rf target/wheels
 	$(VENV)/maturin sdist --out target/wheels
 	$(VENV)/maturin build --locked --release --compression-level 9 --out target/wheels
-	REDLATCH_TEST_WHEEL="$$(echo $(CURDIR)/target/wheels/*.whl)" timeout 600 $(VENV)/pytest tests/python/test_packaging.py
+	$(VENV)/maturin sdist --manifest-path cli/Cargo.toml --out target/wheels
+	$(VENV)/maturin build --locked --release --compression-level 9 --manifest-path cli/Cargo.toml --out target/wheels
+	REDLATCH_TEST_WHEEL="$$(echo $(CURDIR)/target/wheels/redlatch-*.whl)" \
+		REDLATCH_TEST_COMMAND_WHEEL="$$(echo $(CURDIR)/target/wheels/redlatch_cli-*.whl)" timeout 600 $(VENV)/pytest tests/python/test_packaging.py
 
 # The Rust workspace, the Python package, the jar
 build: setup rust target/made/python target/made/jar

@@ -30,8 +30,13 @@ def maturin(*arguments: str) -> None:
     assert ended.returncode == 0, ended.stderr
 
 
+#: The extra `cli` takes the command of this version, which both packages have.
+COMMAND_VERSION = "0.1"
+
 # The wheel that `make wheel` has built for publishing. Without it the fixture builds one with the quick profile.
 TO_PUBLISH = os.environ.get("REDLATCH_TEST_WHEEL")
+# The same with the command in it.
+COMMAND_TO_PUBLISH = os.environ.get("REDLATCH_TEST_COMMAND_WHEEL")
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +71,10 @@ def test_the_wheel_has_the_package_with_its_types_and_nothing_else(wheel: Path) 
     assert not any("entry_points" in name for name in names)  # pytest, for one, would load a module that is named there
     assert metadata["Requires-Python"] == ">=3.9"
     assert metadata["License-Expression"] == "Apache-2.0"
-    assert all("extra == 'server'" in needs for needs in metadata.get_all("Requires-Dist", []))
+    needed = metadata.get_all("Requires-Dist", [])
+    assert all("extra == 'server'" in needs or "extra == 'cli'" in needs for needs in needed)
+    (command,) = [needs for needs in needed if needs.startswith("redlatch-cli")]
+    assert f"redlatch-cli=={COMMAND_VERSION}.*" in command.replace(" ", "")
 
 
 PROGRAM = """
@@ -99,3 +107,22 @@ def test_the_source_distribution_has_all_that_is_built(tmp_path: Path) -> None:
     sources = {str(path.relative_to(ROOT)) for path in built if path.suffix in (".rs", ".lua", ".py", ".pyi", ".typed")}
     assert sources | {"pyproject.toml", "Cargo.toml", "Cargo.lock", "LICENSE", "README.md"} <= names
     assert not [name for name in names if name.endswith((".pyc", ".so")) or name.startswith(("java/", "target/"))]
+
+
+@pytest.mark.skipif(COMMAND_TO_PUBLISH is None, reason="its build takes minutes; see `make wheel`")
+def test_the_extra_brings_the_command(wheel: Path, tmp_path: Path, server: Server) -> None:
+    command = Path(str(COMMAND_TO_PUBLISH))
+    assert command.name.startswith(f"redlatch_cli-{COMMAND_VERSION}.0-py3-none-linux_") or "manylinux" in command.name
+    with zipfile.ZipFile(command) as files:
+        names = set(files.namelist())
+    program = "redlatch_cli-0.1.0.data/scripts/redlatch"
+    assert {name for name in names if "dist-info" not in name} == {program}
+    assert "redlatch_cli-0.1.0.dist-info/licenses/LICENSE" in names
+    venv = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True, timeout=60)
+    pip = [str(venv / "bin" / "pip"), "install", "--no-index", "--quiet", "--disable-pip-version-check"]
+    places = ["--find-links", str(wheel.parent), "--find-links", str(command.parent)]
+    subprocess.run([*pip, *places, "redlatch[cli]"], check=True, timeout=60)
+    words = [str(venv / "bin" / "redlatch"), "run", "--url", server.url, "packaged", "sh", "-c", "echo $REDLATCH_NAME"]
+    ended = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.stdout, ended.stderr) == ("packaged\n", "")
