@@ -214,8 +214,8 @@ pub struct Top {
 /// Serves a web page of the locks that are held, and of what happens to them
 ///
 /// Prints the address of the page. The same is there for programs: /locks as JSON, /metrics for Prometheus, /health. It sees locks as
-/// `redlatch top` does, and however many pages are open, the server of the locks has the work of one. Whoever reaches the address sees names and
-/// holders: it is this machine alone, unless --listen says otherwise.
+/// `redlatch top` does, and however many pages are open, the server of the locks has the work of one. Every machine that reaches the address
+/// sees names and holders: that is this one alone, unless --listen says otherwise.
 #[derive(Args)]
 #[command(
     after_help = "Exit codes: 0 ended by INT or TERM; 69 server unreachable at the start; 77 not allowed; 64 usage; 71 the address cannot be \

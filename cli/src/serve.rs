@@ -8,6 +8,7 @@ mod row;
 mod tests;
 mod web;
 
+use std::env::VarError;
 use std::io;
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -47,7 +48,7 @@ fn show(arguments: &Serve, style: Style) -> Result<u8, Failure> {
     let client = client(arguments.url.as_deref(), None)?;
     reach(&client, &arguments.pattern)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::system)?;
-    runtime.block_on(async {
+    let ended = runtime.block_on(async {
         let mut signals = Signals::listen().map_err(Failure::system)?;
         let listener = TcpListener::bind(arguments.listen).await.map_err(|error| taken(arguments.listen, &error))?;
         let address = listener.local_addr().map_err(Failure::system)?;
@@ -77,7 +78,10 @@ fn show(arguments: &Serve, style: Style) -> Result<u8, Failure> {
             () = ticks => Ok(0),
             _ = signals.next() => Ok(0),
         }
-    })
+    });
+    // A release that is under way waits for its server: the end does not.
+    runtime.shutdown_background();
+    ended
 }
 
 /// The token of the environment, or a new one.
@@ -93,7 +97,10 @@ fn token() -> Result<String, Failure> {
             )))
         }
         Ok(token) => Ok(token),
-        Err(_) => Ok(Uuid::new_v4().simple().to_string()),
+        Err(VarError::NotUnicode(_)) => Err(Failure::usage(format!(
+            "the token in {TOKEN} is no text; it needs {SHORTEST_TOKEN} or more of a-z, A-Z, 0-9 and -._~"
+        ))),
+        Err(VarError::NotPresent) => Ok(Uuid::new_v4().simple().to_string()),
     }
 }
 

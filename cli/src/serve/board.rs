@@ -55,7 +55,8 @@ pub struct Board {
 /// What has happened since the beginning, for metrics.
 #[derive(Default)]
 pub struct Tally {
-    pub events: BTreeMap<&'static str, u64>,
+    /// The holds that have ended, by the word of the event that told it.
+    pub ended: BTreeMap<&'static str, u64>,
     pub groups: Groups,
 }
 
@@ -148,7 +149,7 @@ impl Board {
             "event": event.word(),
             "text": event.sentence(),
         });
-        *self.tally.events.entry(event.word()).or_default() += 1;
+        *self.tally.ended.entry(event.word()).or_default() += event.ended() as u64;
         push(&mut self.events, object.clone(), EVENTS);
         object
     }

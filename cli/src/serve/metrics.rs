@@ -54,7 +54,7 @@ pub fn text(watch: &Watch, tally: &mut Tally, moment: Moment) -> String {
     registry.register("held_seconds_max", "The longest time for which a lock of the group has been seen held", longest);
     let ended = Family::<Label, Counter>::default();
     for how in ENDS {
-        let count = tally.events.get(how).copied().unwrap_or(0);
+        let count = tally.ended.get(how).copied().unwrap_or(0);
         ended.get_or_create(&[("how", how.to_owned())]).inc_by(count);
     }
     registry.register("ended", "Ends of holds that looks have seen", ended);

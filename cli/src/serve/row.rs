@@ -26,6 +26,8 @@ pub struct Row {
     ends: Option<u64>,
     waiting: Option<u64>,
     is_in_line: bool,
+    /// The server shows each holder.
+    is_whole: bool,
     /// Ten times the acquires in a second.
     rate: u64,
     pub is_old: bool,
@@ -44,6 +46,7 @@ impl Row {
             ends: known.ends().map(|end| moment.date(end)),
             waiting: sight.waiting,
             is_in_line: !sight.queue.is_empty(),
+            is_whole: sight.is_whole(),
             rate: (known.rate(moment.clock) * 10.0).round() as u64,
             is_old: is_old(known, moment),
             stamp: sight.stamp(),
@@ -52,11 +55,14 @@ impl Row {
 
     /// Whether a page that has the other one need not hear of this one.
     pub fn is_like(&self, other: &Row) -> bool {
-        let is_near = match (self.ends, other.ends) {
+        let is_near = |times: (Option<u64>, Option<u64>)| match times {
             (Some(one), Some(two)) => one.abs_diff(two) <= NEAR,
             (one, two) => one == two,
         };
-        is_near && *self == Row { ends: self.ends, ..other.clone() }
+        // The calendar may be set while the clock of looks goes on.
+        is_near((self.ends, other.ends))
+            && is_near((self.since, other.since))
+            && *self == Row { ends: self.ends, since: self.since, ..other.clone() }
     }
 
     pub fn object(&self) -> Value {
@@ -70,6 +76,7 @@ impl Row {
             "ends": self.ends,
             "waiting": self.waiting,
             "in_line": self.is_in_line,
+            "whole": self.is_whole,
             "rate": self.rate as f64 / 10.0,
             "old": self.is_old,
             "stamp": self.stamp,

@@ -86,7 +86,7 @@ fn a_page_hears_of_each_change_and_only_of_changes() {
         change["locks"][0],
         json!({
             "name": "a", "kind": "plain", "certain": true, "holder": "6f1b1c9e…:31 (Redisson?)", "redisson": true,
-            "since": BEGIN + 1000, "ends": BEGIN + 31_000, "waiting": 2, "in_line": false, "rate": 0.0, "old": false,
+            "since": BEGIN + 1000, "ends": BEGIN + 31_000, "waiting": 2, "in_line": false, "whole": true, "rate": 0.0, "old": false,
             "stamp": page.locks["a"]["stamp"],
         })
     );

@@ -150,7 +150,8 @@ async fn events(State(web): State<Arc<Web>>) -> Response {
         let text = format!("{MOST_PAGES} pages are open already; close one of them\n");
         return (StatusCode::SERVICE_UNAVAILABLE, text).into_response();
     }
-    Sse::new(changes(web)).into_response()
+    // A proxy that collects an answer before it passes it on would show a page nothing.
+    ([("x-accel-buffering", "no")], Sse::new(changes(web))).into_response()
 }
 
 fn changes(web: Arc<Web>) -> impl Stream<Item = Result<Event, Infallible>> {
@@ -245,11 +246,15 @@ fn is_same(headers: &HeaderMap, token: &str) -> bool {
 /// Takes the lock from the holder that the user saw, and gives the sentence about that.
 fn take(web: &Web, shown: &Shown) -> Result<String, Failure> {
     let name = in_one_line(&shown.name);
+    let is_shown = web.with(|_, watch| watch.locks().any(|(it, _)| *it == shown.name));
+    if !is_shown {
+        return Err(Failure::usage(format!("`{name}` is none of the locks that this redlatch shows; use `redlatch release`")));
+    }
     let Some(lock) = find(&web.client, &shown.name)? else {
         return Err(Failure::usage(format!("`{name}` is free by now")));
     };
     if Sight::from(lock.clone()).stamp() != shown.stamp {
-        return Err(Failure::usage(format!("`{name}` was not released: another holder has it by now")));
+        return Err(Failure::usage(format!("`{name}` was not released: its holders have changed since; look again")));
     }
     let chosen = Chosen::of(lock, None)?;
     let text = chosen.take(&web.client)?;

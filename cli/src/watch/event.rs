@@ -88,6 +88,15 @@ impl Event {
         }
     }
 
+    /// The holds that have ended by it, one at least; of very many readers not each is known.
+    pub fn ended(&self) -> usize {
+        match &self.change {
+            Change::PassedOn { from, .. } | Change::Evicted { from } => from.len().max(1),
+            Change::Released { by } | Change::Expired { by } | Change::Gone { by, .. } => by.len().max(1),
+            Change::Acquired { .. } | Change::Unreachable(_) | Change::Reachable => 0,
+        }
+    }
+
     /// `time`: the text of [`Event::at`].
     pub fn object(&self, time: &str) -> Value {
         let mut object = json!({ "time": time, "event": self.word() });

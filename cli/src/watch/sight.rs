@@ -55,9 +55,10 @@ impl Sight {
         self.waiting.is_some_and(|count| count > 0)
     }
 
-    /// A text that changes with the holders and the token: an owner that takes the lock again may have the same one.
+    /// A text that changes with the holders and the token: an owner that takes the lock again may have the same one. Of very many readers each look
+    /// shows others, so it has their number alone.
     pub fn stamp(&self) -> String {
-        let mut holders: Vec<_> = self.holders.iter().map(id).collect();
+        let mut holders: Vec<_> = self.holders.iter().filter(|_| self.is_whole()).map(id).collect();
         holders.sort();
         let mut hasher = DefaultHasher::new();
         (self.kind, self.holder_count, self.token, holders).hash(&mut hasher);

@@ -54,9 +54,41 @@ fn the_next_holder_keeps_the_lock_that_was_shown_with_the_last_one() {
     first.release().expect("held");
     let second = client.lock("orders:42").blocking().acquire().expect("free");
     let (code, message) = service.release(&service.token, "orders:42", &stamp);
-    assert!(code == 409 && message.contains("another holder"), "{code} {message}");
+    assert!(code == 409 && message.contains("have changed since"), "{code} {message}");
     second.ensure().expect("it was not released");
     second.release().expect("held");
+}
+
+#[test]
+fn a_lock_that_the_page_does_not_show_stays() {
+    let server = Server::start();
+    let client = Client::connect(&server.url()).expect("a good URL");
+    let [ours, theirs] = ["orders:42", "pay:1"].map(|name| client.lock(name).blocking().acquire().expect("free"));
+    let all = Service::start(&server, &[]);
+    let stamp = all.row("pay:1")["stamp"].as_str().expect("a text").to_owned();
+    let some = Service::start(&server, &["--allow-release", "orders:*"]);
+    some.row("orders:42");
+    let (code, message) = some.release(&some.token, "pay:1", &stamp);
+    assert!(code == 409 && message.contains("`pay:1` is none of the locks"), "{code} {message}");
+    theirs.ensure().expect("it was not released");
+    [ours, theirs].into_iter().for_each(|guard| guard.release().expect("held"));
+}
+
+/// Of so many the server shows a hundred, others at each look.
+#[test]
+fn very_many_readers_lose_their_lock_together() {
+    let server = Server::start();
+    let mut view = server.view();
+    let fill = "redis.call('HSET', 'big', 'mode', 'read')
+        for at = 1, 300 do redis.call('HSET', 'big', ARGV[1] .. at, 1) end
+        redis.call('PEXPIRE', 'big', 3000000)";
+    view.command::<()>(&["EVAL", fill, "0", "6f1b1c9e-0c1d-4e2f-8a3b-4c5d6e7f8091:"]);
+    let service = Service::start(&server, &["--allow-release", "--interval", "200ms"]);
+    let row = service.row("big");
+    assert_eq!((&row["whole"], &row["holder"]), (&false.into(), &"300 readers".into()));
+    let (code, message) = service.release(&service.token, "big", row["stamp"].as_str().expect("a text"));
+    assert_eq!(code, 200, "{message}");
+    assert!(!view.exists("big"));
 }
 
 #[test]
@@ -66,7 +98,7 @@ fn the_token_may_be_that_of_the_environment() {
     let service = Service::of(command.env("REDLATCH_SERVE_TOKEN", "correct-horse-battery"));
     assert_eq!(service.token, "correct-horse-battery");
     let (code, message) = service.release(&service.token, "none", "");
-    assert!(code == 409 && message.contains("`none` is free"), "{code} {message}");
+    assert!(code == 409 && message.contains("`none` is none of the locks"), "{code} {message}");
 }
 
 #[test]
