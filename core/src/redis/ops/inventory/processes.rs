@@ -28,13 +28,22 @@ struct Said {
     strangers: Arc<HashSet<String>>,
 }
 
+/// The answers of one server.
+#[derive(Default)]
+struct Part {
+    last: Option<Said>,
+    /// One look at a time asks.
+    asking: Arc<tokio::sync::Mutex<()>>,
+}
+
 /// The last answer of each server, by a slot of it.
 #[derive(Default)]
-pub struct Processes(Mutex<HashMap<u16, Said>>);
+pub struct Processes(Mutex<HashMap<u16, Part>>);
 
 impl Processes {
-    /// The processes with a connection to the server of that slot; `None`: the server does not tell. A client that is not among them may have
-    /// connected since the last answer, so the server is asked once for the sake of each. `began`: the clients were seen since then.
+    /// The processes with a connection to the server of that slot; `None`: the server does not tell, or there are no clients. A client that is not
+    /// among them may have connected since the last answer, so the server is asked once for the sake of each. `began`: the clients were
+    /// seen since then.
     pub async fn of(
         &self,
         link: &Link,
@@ -43,14 +52,31 @@ impl Processes {
         clients: &[&str],
         began: Instant,
     ) -> Option<Arc<Known>> {
+        if clients.is_empty() {
+            return None;
+        }
         let slot = link.part_of(slot);
-        let last = self.0.lock().expect("nothing panics while it is held").get(&slot).cloned();
-        let said = match last.filter(|said| said.asked.elapsed() <= FRESH) {
-            Some(said) if said.asked >= began || said.has_answered(clients) => said,
+        let (asking, last) = self.part(slot, |part| (part.asking.clone(), part.last.clone()));
+        if let Some(said) = last.filter(|said| said.is_enough(clients, began)) {
+            return self.remember(slot, said, clients);
+        }
+        let _asks = match asking.try_lock() {
+            Ok(asks) => asks,
+            // Another look asks. What was known of these clients will do.
+            Err(_) => match self.part(slot, |part| part.last.clone()).filter(|said| said.has_answered(clients)) {
+                Some(said) => return said.known,
+                None => asking.lock().await,
+            },
+        };
+        let said = match self.part(slot, |part| part.last.clone()) {
+            Some(said) if said.is_enough(clients, began) => said,
             last => self.ask(link, slot, limit, last).await,
         };
-        self.remember(slot, &said, clients);
-        said.known
+        self.remember(slot, said, clients)
+    }
+
+    fn part<T>(&self, slot: u16, look: impl FnOnce(&mut Part) -> T) -> T {
+        look(self.0.lock().expect("nothing panics while it is held").entry(slot).or_default())
     }
 
     /// Asks the server. The list is long where it has many connections, so it has a rest after it.
@@ -60,27 +86,34 @@ impl Processes {
         sleep(asked.elapsed() * REST).await;
         let strangers = last.map(|said| said.strangers).unwrap_or_default();
         let said = Said { asked, known: list.map(|list| Arc::new(known(&list))), strangers };
-        self.0.lock().expect("nothing panics while it is held").insert(slot, said.clone());
+        self.part(slot, |part| part.last = Some(said.clone()));
         said
     }
 
-    /// Keeps in mind which of the clients the answer does not have.
-    fn remember(&self, slot: u16, said: &Said, clients: &[&str]) {
-        let mut answers = self.0.lock().expect("nothing panics while it is held");
-        let Some(last) = answers.get_mut(&slot).filter(|last| last.asked == said.asked) else { return };
-        let missing: Vec<_> = clients.iter().filter(|client| !last.has_answered(&[client])).collect();
-        if missing.is_empty() {
-            return;
-        }
-        let strangers = Arc::make_mut(&mut last.strangers);
-        if strangers.len() >= MOST_STRANGERS {
-            strangers.clear();
-        }
-        strangers.extend(missing.into_iter().map(|client| (*client).to_owned()));
+    /// Keeps in mind which of the clients the answer does not have, and gives those that it has.
+    fn remember(&self, slot: u16, said: Said, clients: &[&str]) -> Option<Arc<Known>> {
+        self.part(slot, |part| {
+            let Some(last) = &mut part.last else { return };
+            let missing: Vec<_> = clients.iter().filter(|client| !last.has_answered(&[client])).collect();
+            if missing.is_empty() {
+                return;
+            }
+            let strangers = Arc::make_mut(&mut last.strangers);
+            if strangers.len() >= MOST_STRANGERS {
+                strangers.clear();
+            }
+            strangers.extend(missing.into_iter().map(|client| (*client).to_owned()));
+        });
+        said.known
     }
 }
 
 impl Said {
+    /// Whether these clients need no further answer: it is fresh, and was given after they were seen, or has them.
+    fn is_enough(&self, clients: &[&str], began: Instant) -> bool {
+        self.asked.elapsed() <= FRESH && (self.asked >= began || self.has_answered(clients))
+    }
+
     /// Whether there is nothing to ask for the sake of these clients.
     fn has_answered(&self, clients: &[&str]) -> bool {
         let Some(known) = &self.known else { return true };
@@ -111,11 +144,11 @@ mod tests {
             known: Some(Arc::new(known("id=3 name=redlatch@api-3:8121:ours"))),
             strangers: Arc::default(),
         };
-        processes.0.lock().expect("no test panics").insert(0, said.clone());
+        processes.part(0, |part| part.last = Some(said.clone()));
         assert!(said.has_answered(&["ours"]));
         assert!(!said.has_answered(&["ours", "redisson's"]));
-        processes.remember(0, &said, &["ours", "redisson's"]);
-        let last = processes.0.lock().expect("no test panics")[&0].clone();
+        processes.remember(0, said, &["ours", "redisson's"]);
+        let last = processes.part(0, |part| part.last.clone()).expect("it was put there");
         assert!(last.has_answered(&["ours", "redisson's"]));
         assert!(!last.has_answered(&["new"]));
         assert_eq!(last.strangers.len(), 1, "one that is known is no stranger when it goes");
