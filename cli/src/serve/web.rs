@@ -248,7 +248,9 @@ fn take(web: &Web, shown: &Shown) -> Result<String, Failure> {
     let name = in_one_line(&shown.name);
     let is_shown = web.with(|_, watch| watch.locks().any(|(it, _)| *it == shown.name));
     if !is_shown {
-        return Err(Failure::usage(format!("`{name}` is none of the locks that this redlatch shows; use `redlatch release`")));
+        return Err(Failure::usage(format!(
+            "`{name}` is none of the locks that this redlatch shows; use `redlatch release`"
+        )));
     }
     let Some(lock) = find(&web.client, &shown.name)? else {
         return Err(Failure::usage(format!("`{name}` is free by now")));
