@@ -230,12 +230,12 @@ pub struct Serve {
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8379")]
     pub listen: SocketAddr,
     /// A name by which browsers call this machine, besides its own: that of a proxy, say
-    #[arg(long = "host", value_name = "NAME")]
+    #[arg(long = "host", value_name = "NAME", value_parser = host)]
     pub hosts: Vec<String>,
     /// Let pages release locks, if they have the token
     #[arg(long)]
     pub allow_release: bool,
-    /// The time between two looks at a lock
+    /// The time between two looks at a lock, at new locks, and at whether the server answers
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = times::read)]
     pub interval: Duration,
     /// Print a JSON object instead of the address
@@ -244,6 +244,18 @@ pub struct Serve {
     /// The names, as of `redlatch ls`
     #[arg(value_name = "PATTERN", default_value = "*")]
     pub pattern: String,
+}
+
+/// A name as browsers have it in front of a port.
+fn host(name: &str) -> Result<String, &'static str> {
+    let is_name = !name.is_empty()
+        && !name.ends_with('.')
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b));
+    if is_name {
+        Ok(name.to_owned())
+    } else {
+        Err("write a name alone, without scheme, port and path: locks.example.com")
+    }
 }
 
 /// Looks for what would hurt locks, at the servers and by locks of its own

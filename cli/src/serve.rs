@@ -9,7 +9,7 @@ mod tests;
 mod web;
 
 use std::env::VarError;
-use std::io;
+use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
@@ -22,9 +22,9 @@ use uuid::Uuid;
 
 use crate::arguments::Serve;
 use crate::ending::{Failure, SYSTEM};
-use crate::list::{answer, ended};
+use crate::list::ended;
 use crate::lock::client;
-use crate::reports::Style;
+use crate::reports::{Style, one_line};
 use crate::signals::Signals;
 use crate::watch::{Feed, Watch, reach};
 
@@ -54,7 +54,7 @@ fn show(arguments: &Serve, style: Style) -> Result<u8, Failure> {
         let address = listener.local_addr().map_err(Failure::system)?;
         let watch = Arc::new(Mutex::new(Watch::new(arguments.interval)));
         let board = Board::new(client.server(), &arguments.pattern, token.is_some());
-        tell(style, address, token.as_deref());
+        tell(style, address, token.as_deref()).map_err(unheard)?;
         let web = Arc::new(Web::new(client.clone(), watch.clone(), board, token, arguments.hosts.clone()));
         let feed = Feed {
             client: &client,
@@ -112,8 +112,16 @@ fn taken(address: SocketAddr, error: &io::Error) -> Failure {
 }
 
 /// Tells the address of the page. What stands behind `#` goes to no server.
-fn tell(style: Style, address: SocketAddr, token: Option<&str>) {
+fn tell(style: Style, address: SocketAddr, token: Option<&str>) -> io::Result<()> {
     let secret = token.map_or(String::new(), |token| format!("#token={token}"));
     let url = format!("http://{address}/{secret}");
-    answer(style, &url, &json!({ "event": "serves", "url": url, "address": address.to_string(), "token": token }));
+    let object = json!({ "event": "serves", "url": url, "address": address.to_string(), "token": token });
+    let line = if style == Style::Json { one_line(&object) } else { url };
+    writeln!(io::stdout(), "{line}")
+}
+
+/// A page whose address is lost is of no use.
+fn unheard(error: io::Error) -> Failure {
+    let text = format!("the address of the page cannot be written to standard output: {error}; look at where it goes");
+    Failure::new(SYSTEM, "failed", text)
 }

@@ -130,7 +130,7 @@ impl Board {
         let is_asked = |it: &str| name.is_none_or(|name| name == it);
         let locks = watch.locks().filter(|(it, _)| is_asked(it)).filter_map(|(_, known)| {
             let sight = known.sight.as_ref()?;
-            let held_for = (sight.holder_count > 0).then(|| moment.clock.saturating_sub(known.since));
+            let held_for = (sight.holder_count > 0).then(|| known.held_for());
             Some(sight.later(moment.clock.saturating_sub(known.seen)).object(held_for))
         });
         json!({

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::table::in_one_line;
+
 /// So many groups are kept apart.
 const MOST: usize = 200;
 /// The group of all other names.
@@ -15,7 +17,7 @@ pub struct Groups(BTreeSet<String>);
 
 impl Groups {
     pub fn of(&mut self, name: &str) -> String {
-        let group = group(name);
+        let group = group(&in_one_line(name));
         if self.0.contains(&group) {
             return group;
         }

@@ -9,7 +9,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-use super::board::{Moment, Tally};
+use super::board::Tally;
 use crate::watch::Watch;
 
 /// The type of the text.
@@ -21,17 +21,19 @@ const ENDS: [&str; 5] = ["released", "passed_on", "expired", "gone", "evicted"];
 type Label = [(&'static str, String); 1];
 type Times = Gauge<f64, AtomicU64>;
 
-pub fn text(watch: &Watch, tally: &mut Tally, moment: Moment) -> String {
+pub fn text(watch: &Watch, tally: &mut Tally) -> String {
     let mut kinds: BTreeMap<&str, i64> = BTreeMap::new();
-    let mut groups: BTreeMap<String, (i64, f64)> = BTreeMap::new();
+    let mut groups: BTreeMap<String, (Option<i64>, f64)> = BTreeMap::new();
     for (name, known) in watch.locks() {
         let Some(sight) = &known.sight else { continue };
         let is_held = sight.holder_count > 0;
         *kinds.entry(sight.kind).or_default() += i64::from(is_held);
         let (waiting, longest) = groups.entry(tally.groups.of(name)).or_default();
-        *waiting += sight.waiting.and_then(|count| i64::try_from(count).ok()).unwrap_or(0);
+        if let Some(count) = sight.waiting.and_then(|count| i64::try_from(count).ok()) {
+            *waiting = Some(waiting.unwrap_or(0) + count);
+        }
         if is_held {
-            *longest = longest.max(moment.clock.saturating_sub(known.since).as_secs_f64());
+            *longest = longest.max(known.held_for().as_secs_f64());
         }
     }
 
@@ -47,7 +49,10 @@ pub fn text(watch: &Watch, tally: &mut Tally, moment: Moment) -> String {
     let waiting = Family::<Label, Gauge>::default();
     let longest = Family::<Label, Times>::default();
     for (group, (count, seconds)) in groups {
-        waiting.get_or_create(&[("group", group.clone())]).set(count);
+        // A server that does not tell of waiters has no series of them.
+        if let Some(count) = count {
+            waiting.get_or_create(&[("group", group.clone())]).set(count);
+        }
         longest.get_or_create(&[("group", group)]).set(seconds);
     }
     registry.register("waiting", "Waiters for the locks of a group of names", waiting);

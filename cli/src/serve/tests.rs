@@ -140,12 +140,14 @@ fn the_locks_as_json_are_those_of_the_moment() {
     let mut page = Page::new();
     page.saw("a", held("a", "31", 30_000), 1000);
     page.saw("b", held("b", "31", 30_000), 1000);
+    page.saw("b", held("b", "31", 30_000), 2000);
     let all = page.board.locks(&page.watch, None, at(2500));
     assert_eq!(all["locks"].as_array().map(Vec::len), Some(2));
     let one = page.board.locks(&page.watch, Some("b"), at(2500));
     assert_eq!(
         (&one["locks"][0]["name"], &one["locks"][0]["held_ms"], &one["locks"][0]["ends_ms"]),
-        (&"b".into(), &1500.into(), &28_500.into())
+        (&"b".into(), &1000.into(), &29_500.into()),
+        "it was held at the last look"
     );
     assert_eq!(page.board.locks(&page.watch, Some("c"), at(2500))["locks"], json!([]));
 }
@@ -161,13 +163,17 @@ fn a_metric_has_a_series_for_a_group_and_none_for_a_name() {
     page.hears(1100);
     page.saw("orders:7", None, 1200);
     page.hears(1300);
-    let text = metrics::text(&page.watch, &mut page.board.tally, at(3000));
+    page.saw("orders:8", held("orders:8", "31", 30_000), 3000);
+    let untold = held("untold", "31", 30_000).map(|sight| Sight { waiting: None, ..sight });
+    page.saw("untold", untold, 3000);
+    let text = metrics::text(&page.watch, &mut page.board.tally);
+    assert!(!text.contains("redlatch_waiting{group=\"untold\"}"), "{text}");
     for line in [
         "redlatch_up 1",
-        "redlatch_locks{kind=\"plain\"} 1000",
+        "redlatch_locks{kind=\"plain\"} 1001",
         "redlatch_waiting{group=\"orders:*\"} 1998",
         "redlatch_held_seconds_max{group=\"orders:*\"} 2.0",
-        "redlatch_waiting{group=\"quote\\\"back\\\\slash\\nline\"} 2",
+        "redlatch_waiting{group=\"quote\\\"back\\\\slash\\\\nline\"} 2",
         "redlatch_ended_total{how=\"gone\"} 1",
         "redlatch_ended_total{how=\"expired\"} 0",
         "# EOF",
@@ -176,5 +182,5 @@ fn a_metric_has_a_series_for_a_group_and_none_for_a_name() {
     }
     assert!(text.lines().count() < 50, "{text}");
     page.watch.unreachable("it is gone", ms(3000));
-    assert!(metrics::text(&page.watch, &mut Tally::default(), at(3000)).contains("\nredlatch_up 0\n"));
+    assert!(metrics::text(&page.watch, &mut Tally::default()).contains("\nredlatch_up 0\n"));
 }

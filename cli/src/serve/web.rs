@@ -31,6 +31,7 @@ use crate::clock;
 use crate::ending::{Failure, NOT_ALLOWED, UNREACHABLE};
 use crate::list::find;
 use crate::release::Chosen;
+use crate::reports::one_line;
 use crate::table::in_one_line;
 use crate::watch::{Sight, Watch};
 
@@ -41,6 +42,8 @@ const BEHIND: usize = 64;
 const MOST_PAGES: usize = 100;
 /// A name of a lock has 64 KiB at most, and each of its bytes may be written as `\u0000`.
 const LONGEST_BODY: usize = 512 * 1024;
+
+const SCHEME: &[u8] = b"Bearer ";
 
 pub struct Web {
     client: Client,
@@ -89,16 +92,20 @@ impl Web {
     /// Whether a browser may call this server by that name. The name of a stranger's site could be made to lead here, and its page
     /// could then read all locks. It can't have an address as its name.
     fn is_known(&self, host: &str) -> bool {
-        let name = match host.rsplit_once(':') {
-            Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => name,
-            _ => host,
-        };
+        let name = without_port(host);
         let is_address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().is_ok();
         let is = |known: &str| name.eq_ignore_ascii_case(known);
         is_address
             || is("localhost")
             || is(&uname().nodename().to_string_lossy())
             || self.hosts.iter().any(|known| is(known))
+    }
+}
+
+fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => name,
+        _ => host,
     }
 }
 
@@ -118,13 +125,14 @@ pub fn router(web: Arc<Web>) -> Router {
 
 /// Answers calls by a known name alone, and lets nothing be kept.
 async fn guard(State(web): State<Arc<Web>>, request: Request, next: Next) -> Response {
-    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    let mut response = match web.is_known(host) {
-        true => next.run(request).await,
-        false => {
+    let host = request.headers().get(HOST).map(|host| String::from_utf8_lossy(host.as_bytes()).into_owned());
+    // Every browser names its host. A probe may not.
+    let mut response = match host.filter(|host| !web.is_known(host)) {
+        None => next.run(request).await,
+        Some(host) => {
             let text = format!(
                 "this redlatch does not serve `{}`; call it by its address, or start it with --host and that name\n",
-                in_one_line(host)
+                in_one_line(without_port(&host))
             );
             (StatusCode::MISDIRECTED_REQUEST, text).into_response()
         }
@@ -174,12 +182,13 @@ struct Asked {
     name: Option<String>,
 }
 
-async fn locks(State(web): State<Arc<Web>>, Query(asked): Query<Asked>) -> Json<Value> {
-    Json(web.with(|board, watch| board.locks(watch, asked.name.as_deref(), Moment::now())))
+async fn locks(State(web): State<Arc<Web>>, Query(asked): Query<Asked>) -> Response {
+    let object = web.with(|board, watch| board.locks(watch, asked.name.as_deref(), Moment::now()));
+    ([(CONTENT_TYPE, "application/json")], one_line(&object) + "\n").into_response()
 }
 
 async fn measured(State(web): State<Arc<Web>>) -> Response {
-    let text = web.with(|board, watch| metrics::text(watch, &mut board.tally, Moment::now()));
+    let text = web.with(|board, watch| metrics::text(watch, &mut board.tally));
     ([(CONTENT_TYPE, metrics::TYPE)], text).into_response()
 }
 
@@ -239,8 +248,8 @@ async fn release(
 }
 
 fn is_same(headers: &HeaderMap, token: &str) -> bool {
-    let said = headers.get(AUTHORIZATION).and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
-    said.is_some_and(|said| said.ct_eq(token.as_bytes()).into())
+    let said = headers.get(AUTHORIZATION).and_then(|value| value.as_bytes().split_at_checked(SCHEME.len()));
+    said.is_some_and(|(scheme, said)| scheme.eq_ignore_ascii_case(SCHEME) && said.ct_eq(token.as_bytes()).into())
 }
 
 /// Takes the lock from the holder that the user saw, and gives the sentence about that.

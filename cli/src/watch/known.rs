@@ -400,6 +400,11 @@ impl Known {
         count as f64 / age(&self.first).clamp(Duration::from_secs(1), WINDOW).as_secs_f64()
     }
 
+    /// The time for which looks have seen the lock with its holders.
+    pub fn held_for(&self) -> Duration {
+        self.seen.saturating_sub(self.since)
+    }
+
     /// The time at which the lock ends, unless it is renewed; `None`: it does not end by itself, or is free.
     pub fn ends(&self) -> Option<Duration> {
         Some(self.seen + self.sight.as_ref()?.remaining?)
