@@ -63,6 +63,12 @@ impl Failure {
         Failure::new(USAGE, "usage", text)
     }
 
+    /// `what` cannot be written.
+    pub fn unwritten(what: &str, error: &io::Error) -> Self {
+        let text = format!("{what} cannot be written to standard output: {error}; look at where it goes");
+        Failure::new(SYSTEM, "failed", text)
+    }
+
     /// The system does not give what the program needs to show locks.
     pub fn system(error: io::Error) -> Self {
         Failure::new(SYSTEM, "failed", format!("the system refused what redlatch needs to show locks: {error}"))

@@ -18,7 +18,7 @@ use crate::{arguments, times};
 /// The lock has no holder.
 pub const FREE: u8 = 1;
 /// The letter that listings show in the place of bytes that are no UTF-8.
-const UNREADABLE: char = '\u{fffd}';
+pub const UNREADABLE: char = '\u{fffd}';
 
 pub fn ls(arguments: &arguments::Ls) -> ExitCode {
     let style = Style::of(arguments.json, false);

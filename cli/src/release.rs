@@ -2,17 +2,20 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
+use std::sync::Mutex;
 
 use redlatch::{Client, HeldLock, PermitId};
 use rustix::termios::{QueueSelector, tcflush};
 use serde_json::json;
 
 use crate::arguments::Release;
+use crate::clock;
 use crate::ending::{Failure, NOT_ACQUIRED, UNREACHABLE};
 use crate::list::{FREE, answer, described, ended, find, holder_object, identity};
 use crate::lock::client;
 use crate::reports::Style;
 use crate::table::{count, in_one_line};
+use crate::watch::{Sight, Watch};
 
 pub fn release(arguments: &Release) -> ExitCode {
     let style = Style::of(arguments.json, arguments.quiet);
@@ -38,7 +41,7 @@ fn take_away(arguments: &Release, style: Style) -> Result<u8, Failure> {
 
 /// The holder that loses the lock.
 pub struct Chosen {
-    pub lock: HeldLock,
+    lock: HeldLock,
     permit: Option<PermitId>,
 }
 
@@ -80,7 +83,7 @@ impl Chosen {
             true => "Redisson does not tell its thread that the lock is lost, and the thread may still be at work.",
             false => "The holder is told that it has lost the lock, and may still be at work.",
         };
-        let unseen = match is_whole(&self.lock) {
+        let unseen = match self.permit.is_some() || Sight::from(self.lock.clone()).is_whole() {
             true => String::new(),
             false => format!(
                 "The server shows {} of its {}: others that have come in the place of one by then lose it as well. ",
@@ -93,14 +96,32 @@ impl Chosen {
 
     /// Takes it away, if the lock is as it was shown, and gives the sentence about that.
     pub fn take(&self, client: &Client) -> Result<String, Failure> {
-        if !self.is_still_there(client)? || !self.take_from(client)? {
-            return Err(self.kept(&format!("{}; look again with `redlatch who`", self.gone())));
+        match self.is_still_there(client)? {
+            true => self.take_at_once(client),
+            false => Err(self.changed()),
+        }
+    }
+
+    /// The same of a lock that has just been looked at.
+    pub fn take_at_once(&self, client: &Client) -> Result<String, Failure> {
+        if !self.take_from(client)? {
+            return Err(self.changed());
         }
         let name = in_one_line(&self.lock.name);
         Ok(match self.permit {
             Some(permit) => format!("permit {permit} of `{name}` was given back"),
             None => format!("`{name}` was taken from {}", self.holder()),
         })
+    }
+
+    /// Has a watch know that the holder has lost the lock.
+    pub fn note_in(&self, watch: &Mutex<Watch>) {
+        let mut watch = watch.lock().expect("nothing panics while it is held");
+        watch.evicted(&self.lock.name, self.lock.kind, self.lock.holders.clone(), clock::now());
+    }
+
+    fn changed(&self) -> Failure {
+        self.kept(&format!("{}; look again with `redlatch who`", self.gone()))
     }
 
     fn kept(&self, why: &str) -> Failure {
@@ -113,21 +134,8 @@ impl Chosen {
         if self.permit.is_some() {
             return Ok(true);
         }
-        let all = |lock: &HeldLock| {
-            let mut all: Vec<_> = lock
-                .holders
-                .iter()
-                .map(|holder| (holder.client.clone(), holder.owner.clone(), holder.writes))
-                .collect();
-            all.sort();
-            // Some of very many readers are others at each look.
-            if is_whole(lock) { all } else { Vec::new() }
-        };
         let now = find(client, &self.lock.name)?;
-        Ok(now.is_some_and(|now| {
-            let same = |lock: &HeldLock| (lock.holder_count, lock.token, all(lock));
-            same(&now) == same(&self.lock)
-        }))
+        Ok(now.is_some_and(|now| Sight::from(now).is_held_as(&Sight::from(self.lock.clone()))))
     }
 
     /// False: that holder has it no more.
@@ -169,11 +177,6 @@ impl Chosen {
         let from: Vec<_> = self.lock.holders.iter().map(holder_object).collect();
         json!({ "name": self.lock.name, "kind": self.lock.kind, "released": true, "from": from })
     }
-}
-
-/// Whether the server has shown each holder. Of very many readers it shows some.
-fn is_whole(lock: &HeldLock) -> bool {
-    lock.holder_count == lock.holders.len() as u64
 }
 
 /// Shows the lock, and asks on the terminal.

@@ -54,7 +54,9 @@ fn show(arguments: &Serve, style: Style) -> Result<u8, Failure> {
         let address = listener.local_addr().map_err(Failure::system)?;
         let watch = Arc::new(Mutex::new(Watch::new(arguments.interval)));
         let board = Board::new(client.server(), &arguments.pattern, token.is_some());
-        tell(style, address, token.as_deref()).map_err(unheard)?;
+        // A page whose address is lost is of no use.
+        tell(style, address, token.as_deref())
+            .map_err(|error| Failure::unwritten("the address of the page", &error))?;
         let web = Arc::new(Web::new(client.clone(), watch.clone(), board, token, arguments.hosts.clone()));
         let feed = Feed {
             client: &client,
@@ -111,17 +113,11 @@ fn taken(address: SocketAddr, error: &io::Error) -> Failure {
     Failure::new(SYSTEM, "failed", text)
 }
 
-/// Tells the address of the page. What stands behind `#` goes to no server.
+/// Tells the address of the page. Browsers send no server the words behind `#`.
 fn tell(style: Style, address: SocketAddr, token: Option<&str>) -> io::Result<()> {
     let secret = token.map_or(String::new(), |token| format!("#token={token}"));
     let url = format!("http://{address}/{secret}");
     let object = json!({ "event": "serves", "url": url, "address": address.to_string(), "token": token });
     let line = if style == Style::Json { one_line(&object) } else { url };
     writeln!(io::stdout(), "{line}")
-}
-
-/// A page whose address is lost is of no use.
-fn unheard(error: io::Error) -> Failure {
-    let text = format!("the address of the page cannot be written to standard output: {error}; look at where it goes");
-    Failure::new(SYSTEM, "failed", text)
 }

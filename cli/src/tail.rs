@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 
 use crate::arguments::Tail;
 use crate::clock;
-use crate::ending::{Failure, SYSTEM};
+use crate::ending::Failure;
 use crate::list::ended;
 use crate::lock::client;
 use crate::reports::{Style, one_line};
@@ -115,10 +115,7 @@ impl Lines {
 /// The end, if nothing can be written any more.
 fn stopped(error: Option<io::Error>) -> Result<u8, Failure> {
     match error {
-        Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            let text = format!("an event cannot be written to standard output: {error}; look at where it goes");
-            Err(Failure::new(SYSTEM, "failed", text))
-        }
+        Some(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::unwritten("an event", &error)),
         _ => Ok(0),
     }
 }

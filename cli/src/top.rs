@@ -283,10 +283,7 @@ impl Show {
     fn released(&mut self, chosen: &Chosen, released: Result<String, Failure>) {
         match released {
             Ok(text) => {
-                let lock = &chosen.lock;
-                let mut watch = self.watch.lock().expect("nothing panics while it is held");
-                watch.evicted(&lock.name, lock.kind, lock.holders.clone(), clock::now());
-                drop(watch);
+                chosen.note_in(&self.watch);
                 self.view.tell(text);
             }
             Err(failure) => self.view.tell(failure.text),

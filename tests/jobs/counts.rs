@@ -1,17 +1,11 @@
-//! The counts of runs whose futures are dropped: whatever its moment, a run counts once, and as what it was.
+//! The counts of runs whose futures are dropped: a run counts once at any moment, and as the run that it was.
 
 use std::future::pending;
 
-use redlatch::Job;
 use redlatch_tests::{Direction, Proxy, eventually, secs};
-use tokio::sync::oneshot;
+use tokio::sync::oneshot::{self, Receiver};
 
 use super::*;
-
-fn stats(job: &Job) -> [u64; 3] {
-    let stats = job.stats();
-    [stats.ran, stats.skipped, stats.lost]
-}
 
 /// Runs the job with `work` until `moment`, and then drops the run.
 fn drop_run(job: &Job, work: impl Future<Output = ()>, moment: impl Future) {
@@ -23,6 +17,16 @@ fn drop_run(job: &Job, work: impl Future<Output = ()>, moment: impl Future) {
             _ = moment => {}
         }
     });
+}
+
+/// Work that has no end, and a receiver that hears of its beginning.
+fn endless_work() -> (impl Future<Output = ()>, Receiver<()>) {
+    let (begin, begun) = oneshot::channel();
+    let work = async {
+        begin.send(()).expect("it is awaited");
+        pending().await
+    };
+    (work, begun)
 }
 
 #[test]
@@ -47,11 +51,7 @@ fn a_run_that_is_dropped_in_its_work_counts_as_run() {
     let server = Server::start();
     let client = connect(&server.url());
     let job = client.job("n", secs(60));
-    let (begin, begun) = oneshot::channel();
-    let work = async {
-        begin.send(()).expect("it is awaited");
-        pending().await
-    };
+    let (work, begun) = endless_work();
     drop_run(&job, work, begun);
     assert_eq!(stats(&job), [1, 0, 0]);
     eventually("its end", || (!server.view().exists(KEY)).then_some(()));
@@ -106,11 +106,7 @@ fn a_run_that_was_lost_counts_as_lost_even_if_it_is_dropped_before_it_hears_of_t
     let server = Server::start();
     let client = connect(&server.url());
     let job = client.job("n", secs(60));
-    let (begin, begun) = oneshot::channel();
-    let work = async {
-        begin.send(()).expect("it is awaited");
-        pending().await
-    };
+    let (work, begun) = endless_work();
     let lost = async {
         begun.await.expect("it runs");
         server.view().command::<()>(&["SET", KEY, "ADDED:of another program"]);

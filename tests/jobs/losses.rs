@@ -9,7 +9,7 @@ use redlatch_tests::{Direction, Proxy, eventually, ms, secs};
 
 use super::*;
 
-/// What has become of the job while its first node stood still.
+/// The fate of the job while its first node stood still.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Then {
     Runs,
@@ -93,8 +93,7 @@ fn run_late(
         proxy.flow();
         running.join().expect("no panic")
     });
-    let stats = job.stats();
-    (server, ran, [stats.ran, stats.skipped, stats.lost], is_begun.into_inner())
+    (server, ran, stats(&job), is_begun.into_inner())
 }
 
 const THEIRS: &str = "ADDED:of another program";
@@ -151,7 +150,8 @@ fn an_acquire_that_reaches_the_server_after_at_most_keeps_no_other_node_from_the
     for is_blocking in [true, false] {
         let server = Server::start();
         let proxy = Proxy::start(&server);
-        let (slow, other) = (connect(&server.url_at(proxy.port())), connect(&server.url()));
+        let slow = connect(&server.url_at(proxy.port()));
+        let other = connect(&server.url());
         // A copy that is older than a second would be refused by its script.
         let job = slow.job("n", ms(600)).at_least(ms(500));
         let mut view = server.view();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
-use redlatch::Client;
+use redlatch::{Client, Job};
 use redlatch_tests::{Process, Server, secs, soon};
 
 mod clocks;
@@ -33,7 +33,13 @@ fn node(server: &Server, at_most: Duration, at_least: Duration, notes: &Notes) -
     node
 }
 
-/// The file in which the nodes note what their work does. Its drop removes it.
+/// The runs, skipped runs and lost runs of this client.
+fn stats(job: &Job) -> [u64; 3] {
+    let stats = job.stats();
+    [stats.ran, stats.skipped, stats.lost]
+}
+
+/// The file in which the nodes note the beginning and the end of their work. Its drop removes it.
 struct Notes(PathBuf);
 
 impl Notes {

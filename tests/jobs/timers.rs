@@ -113,7 +113,7 @@ fn lap(
     calls
 }
 
-/// What must be so at any pace. Returns the sorted runs.
+/// Checks the rules that hold at any pace. Returns the sorted runs.
 fn judge(calls: &[Call]) -> Vec<Call> {
     let mut runs: Vec<Call> = calls.iter().filter(|call| call.is_run()).copied().collect();
     runs.sort_by_key(|run| run.begun);
@@ -162,7 +162,8 @@ fn each_period_runs_once_by_the_timers_of_four_nodes_of_which_some_are_killed() 
     let server = Server::start();
     let notes = Notes::new();
     let mut nodes: Vec<Process> = (0..NODES).map(|_| node(&server, AT_MOST, AT_LEAST, &notes)).collect();
-    let (mut played, mut good) = (0, 0);
+    let mut played = 0;
+    let mut good = 0;
     let mut all = Vec::new();
     let began = Instant::now();
     for number in 0.. {
@@ -191,7 +192,8 @@ fn each_period_runs_once_by_the_timers_of_four_nodes_of_which_some_are_killed() 
     let of = |is_it: fn(&Call) -> bool| sorted(all.iter().filter(|run| is_it(run)).map(|run| run.period).collect());
     assert_eq!(sorted(notes.periods("begun")), of(|_| true));
     assert_eq!(sorted(notes.periods("ended")), of(|run| run.end != End::Killed));
-    let (kills, lost) = (of(|run| run.end == End::Killed).len(), of(|run| run.end == End::Lost).len());
+    let kills = of(|run| run.end == End::Killed).len();
+    let lost = of(|run| run.end == End::Lost).len();
     let again = all.windows(2).filter(|pair| pair[0].period == pair[1].period);
     let apart = |from: u64, to: u64| Duration::from_nanos(to - from);
     let again: Vec<[Duration; 2]> =

@@ -161,7 +161,8 @@ async fn scan(client: &Client, pass: Pass, way: Duration, found: &mut Found) -> 
             let looks: Vec<_> = names
                 .iter()
                 .map(|name| {
-                    let (client, name) = (client.clone(), name.clone());
+                    let client = client.clone();
+                    let name = name.clone();
                     tokio::spawn(async move { (look(&client, pass, &name).await, name) })
                 })
                 .collect();

@@ -1,18 +1,19 @@
 //! All that pages show, and the changes from moment to moment. It has neither a clock nor a connection.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
 use super::groups::Groups;
-use super::row::{Row, is_old};
+use super::row::Row;
 use crate::clock;
-use crate::watch::{Event, Watch};
+use crate::watch::{Event, Known, Watch};
 
 /// A page that has missed some still has these latest events.
 const EVENTS: usize = 200;
-/// The points of the lines that a page draws, and the time from one to the next. A page takes a longer silence for a broken connection.
+/// The points of the lines that a page draws, and the time from one to the next. A page hears each of them, and takes a longer silence for a
+/// broken connection.
 const POINTS: usize = 150;
 const STEP: Duration = Duration::from_secs(2);
 
@@ -40,13 +41,11 @@ pub struct Board {
     server: String,
     pattern: String,
     can_release: bool,
-    /// What pages have: the rows, with the version of the lock that each shows.
+    /// The rows as pages have them, with the version of the lock that each shows.
     rows: BTreeMap<String, (u64, Row)>,
     state: State,
     history: VecDeque<Value>,
     events: VecDeque<Value>,
-    /// Pages have heard something then.
-    told: Option<Duration>,
     /// The last point of the history.
     drawn: Option<Duration>,
     pub tally: Tally,
@@ -83,13 +82,12 @@ impl Board {
             state: State { is_reading: true, ..State::default() },
             history: VecDeque::new(),
             events: VecDeque::new(),
-            told: None,
             drawn: None,
             tally: Tally::default(),
         }
     }
 
-    /// Takes what has been watched since the last call, and gives what pages are to hear.
+    /// Takes the looks and events since the last call, and gives the change that pages are to hear.
     pub fn look(&mut self, watch: &mut Watch, moment: Moment) -> Option<Value> {
         let state = State::of(watch, moment);
         let events: Vec<_> = watch.take_events().iter().map(|event| self.happened(event, moment)).collect();
@@ -97,10 +95,9 @@ impl Board {
         let is_quiet = rows.is_empty() && gone.is_empty() && events.is_empty() && state.is_like(&self.state);
         self.state = state;
         let point = self.draw(moment);
-        if is_quiet && point.is_none() && self.told.is_some_and(|told| moment.clock.saturating_sub(told) < STEP) {
+        if is_quiet && point.is_none() {
             return None;
         }
-        self.told = Some(moment.clock);
         Some(json!({
             "now": moment.date(moment.clock),
             "locks": rows,
@@ -127,18 +124,21 @@ impl Board {
 
     /// The locks of now as `redlatch ls --json` gives them; `name`: that one alone.
     pub fn locks(&self, watch: &Watch, name: Option<&str>, moment: Moment) -> Value {
-        let is_asked = |it: &str| name.is_none_or(|name| name == it);
-        let locks = watch.locks().filter(|(it, _)| is_asked(it)).filter_map(|(_, known)| {
+        let object = |known: &Known| {
             let sight = known.sight.as_ref()?;
-            let held_for = (sight.holder_count > 0).then(|| known.held_for());
+            let held_for = sight.is_held().then(|| known.held_for());
             Some(sight.later(moment.clock.saturating_sub(known.seen)).object(held_for))
-        });
+        };
+        let locks: Vec<_> = match name {
+            Some(name) => watch.known(name).and_then(object).into_iter().collect(),
+            None => watch.locks().filter_map(|(_, known)| object(known)).collect(),
+        };
         json!({
             "server": self.server,
             "pattern": self.pattern,
             "reading": !watch.is_settled(),
             "silent_ms": watch.silence().map(|(since, _)| moment.clock.saturating_sub(since).as_millis() as u64),
-            "locks": locks.collect::<Vec<_>>(),
+            "locks": locks,
         })
     }
 
@@ -157,16 +157,20 @@ impl Board {
     /// The rows that pages do not have as they are, and the names of those that are gone.
     fn compare(&mut self, watch: &Watch, moment: Moment) -> (Vec<Value>, Vec<String>) {
         let mut changed = Vec::new();
-        let mut missing: BTreeSet<_> = self.rows.keys().cloned().collect();
+        let is_gone = |name: &&String| watch.known(name).is_none_or(|known| known.sight.is_none());
+        let gone: Vec<String> = self.rows.keys().filter(is_gone).cloned().collect();
+        for name in &gone {
+            self.rows.remove(name);
+        }
         for (name, known) in watch.locks() {
             let Some(sight) = &known.sight else { continue };
-            missing.remove(name);
             let shown = self.rows.get(name);
-            if shown.is_some_and(|(version, row)| *version == known.version && row.is_old == is_old(known, moment)) {
+            if shown.is_some_and(|(version, row)| *version == known.version && row.is_old == known.is_old(moment.clock))
+            {
                 continue;
             }
             let row = Row::of(sight, known, moment);
-            // What a page has stays as it was told: many small steps would be a long one.
+            // A row that a page has stays as it was told: many small steps would be a long one.
             let row = match shown {
                 Some((_, shown)) if row.is_like(shown) => shown.clone(),
                 _ => {
@@ -176,10 +180,7 @@ impl Board {
             };
             self.rows.insert(name.clone(), (known.version, row));
         }
-        for name in &missing {
-            self.rows.remove(name);
-        }
-        (changed, missing.into_iter().collect())
+        (changed, gone)
     }
 
     /// The next point of the lines, if its time has come.
@@ -211,7 +212,7 @@ impl State {
         for (_, known) in watch.locks() {
             state.changes += known.rate(moment.clock);
             let Some(sight) = &known.sight else { continue };
-            state.held += usize::from(sight.holder_count > 0);
+            state.held += usize::from(sight.is_held());
             state.waited_for += usize::from(sight.has_waiters());
             state.waiting += sight.waiting.unwrap_or(0);
         }

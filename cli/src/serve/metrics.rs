@@ -26,7 +26,7 @@ pub fn text(watch: &Watch, tally: &mut Tally) -> String {
     let mut groups: BTreeMap<String, (Option<i64>, f64)> = BTreeMap::new();
     for (name, known) in watch.locks() {
         let Some(sight) = &known.sight else { continue };
-        let is_held = sight.holder_count > 0;
+        let is_held = sight.is_held();
         *kinds.entry(sight.kind).or_default() += i64::from(is_held);
         let (waiting, longest) = groups.entry(tally.groups.of(name)).or_default();
         if let Some(count) = sight.waiting.and_then(|count| i64::try_from(count).ok()) {

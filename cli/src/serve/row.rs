@@ -1,15 +1,11 @@
 //! A lock as a page shows it in one line.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use super::board::Moment;
 use crate::table::holders;
 use crate::watch::{Known, Sight, party};
 
-/// A lock whose last look is older is marked: there are more locks than looks.
-const OLD: Duration = Duration::from_secs(10);
 /// Two looks tell the same end, but for the time that they took.
 const NEAR: u64 = 300;
 
@@ -42,13 +38,13 @@ impl Row {
             is_certain: sight.is_certain,
             holder: holders(sight.kind, sight.holder_count, &sight.holders, party),
             may_be_redisson: sight.holders.iter().any(|holder| holder.may_be_redisson),
-            since: (sight.holder_count > 0).then(|| moment.date(known.since)),
+            since: sight.is_held().then(|| moment.date(known.since)),
             ends: known.ends().map(|end| moment.date(end)),
             waiting: sight.waiting,
             is_in_line: !sight.queue.is_empty(),
             is_whole: sight.is_whole(),
             rate: (known.rate(moment.clock) * 10.0).round() as u64,
-            is_old: is_old(known, moment),
+            is_old: known.is_old(moment.clock),
             stamp: sight.stamp(),
         }
     }
@@ -82,8 +78,4 @@ impl Row {
             "stamp": self.stamp,
         })
     }
-}
-
-pub fn is_old(known: &Known, moment: Moment) -> bool {
-    moment.clock.saturating_sub(known.seen) > OLD
 }

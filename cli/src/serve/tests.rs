@@ -1,4 +1,4 @@
-//! What pages are told, of made-up looks.
+//! Pages hear of made-up looks.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

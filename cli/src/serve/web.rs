@@ -43,6 +43,7 @@ const MOST_PAGES: usize = 100;
 /// A name of a lock has 64 KiB at most, and each of its bytes may be written as `\u0000`.
 const LONGEST_BODY: usize = 512 * 1024;
 
+/// The word before the token in a request for a release.
 const SCHEME: &[u8] = b"Bearer ";
 
 pub struct Web {
@@ -255,7 +256,7 @@ fn is_same(headers: &HeaderMap, token: &str) -> bool {
 /// Takes the lock from the holder that the user saw, and gives the sentence about that.
 fn take(web: &Web, shown: &Shown) -> Result<String, Failure> {
     let name = in_one_line(&shown.name);
-    let is_shown = web.with(|_, watch| watch.locks().any(|(it, _)| *it == shown.name));
+    let is_shown = web.with(|_, watch| watch.known(&shown.name).is_some());
     if !is_shown {
         return Err(Failure::usage(format!(
             "`{name}` is none of the locks that this redlatch shows; use `redlatch release`"
@@ -268,9 +269,7 @@ fn take(web: &Web, shown: &Shown) -> Result<String, Failure> {
         return Err(Failure::usage(format!("`{name}` was not released: its holders have changed since; look again")));
     }
     let chosen = Chosen::of(lock, None)?;
-    let text = chosen.take(&web.client)?;
-    let lock = &chosen.lock;
-    let mut watch = web.watch.lock().expect("nothing panics while it is held");
-    watch.evicted(&lock.name, lock.kind, lock.holders.clone(), clock::now());
+    let text = chosen.take_at_once(&web.client)?;
+    chosen.note_in(&web.watch);
     Ok(text)
 }

@@ -8,8 +8,6 @@ use crate::watch::{Known, Sight, Watch, party};
 
 /// A lock that is held for longer is marked.
 const LONG: Duration = Duration::from_secs(3600);
-/// A lock whose last look is older is marked: there are more locks than looks.
-const OLD: Duration = Duration::from_secs(10);
 /// The holders and the waiters that are shown of the open row.
 const HOLDERS: usize = 5;
 const WAITERS: usize = 10;
@@ -60,7 +58,7 @@ impl Picture {
             let is_chosen = chosen == Some(name);
             has_chosen |= is_chosen;
             if let Some(sight) = &known.sight {
-                picture.held += usize::from(sight.holder_count > 0);
+                picture.held += usize::from(sight.is_held());
                 picture.waited_for += usize::from(sight.has_waiters());
                 picture.rows.push(Row::of(sight, known, now, is_chosen && is_open));
             } else if is_chosen {
@@ -77,7 +75,7 @@ impl Picture {
 impl Row {
     fn of(sight: &Sight, known: &Known, now: Duration, is_open: bool) -> Self {
         let held_for = now.saturating_sub(known.since);
-        let mark = if now.saturating_sub(known.seen) > OLD {
+        let mark = if known.is_old(now) {
             "! old"
         } else if held_for > LONG {
             "! long"
@@ -88,7 +86,7 @@ impl Row {
             name: sight.name.clone(),
             kind: format!("{}{}", sight.kind, if sight.is_certain { "" } else { "?" }),
             holder: holders(sight.kind, sight.holder_count, &sight.holders, party),
-            held_for: Some(held_for).filter(|_| sight.holder_count > 0),
+            held_for: Some(held_for).filter(|_| sight.is_held()),
             ends_in: known.ends().map(|end| end.saturating_sub(now)),
             waiting: sight.waiting,
             rate: known.rate(now),

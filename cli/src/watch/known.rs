@@ -8,6 +8,7 @@ use redlatch::Holder;
 
 use super::event::{Change, Event};
 use super::sight::{Sight, is_same};
+use crate::list::UNREADABLE;
 
 /// A free lock is looked at for so long after its last hold: busy locks are free in between.
 const LINGER: Duration = Duration::from_secs(10);
@@ -27,8 +28,8 @@ const LEAST: Duration = Duration::from_millis(20);
 const HOUR: Duration = Duration::from_secs(3600);
 /// A server answers again when no call has failed for so long: of a cluster one may be silent alone.
 const STEADY: Duration = Duration::from_secs(5);
-/// The letter in the place of bytes that are no UTF-8. Such a name cannot be asked for.
-const UNREADABLE: char = '\u{fffd}';
+/// A lock whose last look is older is marked: there are more locks than looks.
+const OLD: Duration = Duration::from_secs(10);
 
 /// A lock that is held, or was a moment ago.
 #[derive(Clone, Debug)]
@@ -159,7 +160,7 @@ impl Watch {
         let sight = sight.filter(|sight| !sight.is_idle());
         let Some(mut known) = self.take(name) else {
             let Some(sight) = sight else { return };
-            if self.is_settled && sight.holder_count > 0 {
+            if self.is_settled && sight.is_held() {
                 self.tell(now, name, sight.kind, Change::Acquired { by: sight.holders.clone() });
             }
             self.put(name, Known::new(sight, asked, now), now);
@@ -167,7 +168,7 @@ impl Watch {
         };
         let is_other = match (&known.sight, &sight) {
             (None, None) => now.saturating_sub(known.since) >= LINGER,
-            (None, Some(after)) if after.holder_count == 0 => true,
+            (None, Some(after)) if !after.is_held() => true,
             (None, Some(after)) => {
                 self.tell(now, name, after.kind, Change::Acquired { by: after.holders.clone() });
                 known.count(now, 1);
@@ -176,7 +177,7 @@ impl Watch {
             (Some(before), None) => {
                 let by = before.holders.clone();
                 let kind = before.kind;
-                if before.holder_count > 0 {
+                if before.is_held() {
                     let change = match End::of(before.remaining, [known.asked, known.seen], [asked, now]) {
                         End::Passed => Change::Expired { by },
                         End::Ahead => Change::Gone { by, is_before_end: true },
@@ -346,6 +347,10 @@ impl Watch {
         self.known.iter()
     }
 
+    pub fn known(&self, name: &str) -> Option<&Known> {
+        self.known.get(name)
+    }
+
     /// The names to look at now, so many at most. Locks that are waited for, or have changed, take turns with the quiet ones: there may
     /// be more locks than looks.
     pub fn next(&mut self, now: Duration, most: usize) -> Next {
@@ -398,6 +403,10 @@ impl Known {
         let age = |at: &Duration| now.saturating_sub(*at);
         let count: u64 = self.changes.iter().filter(|(at, _)| age(at) <= WINDOW).map(|(_, count)| count).sum();
         count as f64 / age(&self.first).clamp(Duration::from_secs(1), WINDOW).as_secs_f64()
+    }
+
+    pub fn is_old(&self, now: Duration) -> bool {
+        now.saturating_sub(self.seen) > OLD
     }
 
     /// The time for which looks have seen the lock with its holders.

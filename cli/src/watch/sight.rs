@@ -46,22 +46,36 @@ impl Sight {
         self.holder_count == self.holders.len() as u64
     }
 
+    pub fn is_held(&self) -> bool {
+        self.holder_count > 0
+    }
+
     /// Whether it is a mere number that no client holds and none waits for: a semaphore without permits out.
     pub fn is_idle(&self) -> bool {
-        self.holder_count == 0 && self.waiting.unwrap_or(0) == 0
+        !self.is_held() && self.waiting.unwrap_or(0) == 0
     }
 
     pub fn has_waiters(&self) -> bool {
         self.waiting.is_some_and(|count| count > 0)
     }
 
-    /// A text that changes with the holders and the token: an owner that takes the lock again may have the same one. Of very many readers each look
-    /// shows others, so it has their number alone.
-    pub fn stamp(&self) -> String {
+    /// A value that changes with the holders and the token: an owner that takes the lock again may have the same one. Of very many readers each
+    /// look shows others, so it has their number alone.
+    fn held_by(&self) -> (u64, Option<i64>, Vec<(&str, &str, bool)>) {
         let mut holders: Vec<_> = self.holders.iter().filter(|_| self.is_whole()).map(id).collect();
         holders.sort();
+        (self.holder_count, self.token, holders)
+    }
+
+    /// Whether the lock has the same holders and the same token in the other sight.
+    pub fn is_held_as(&self, other: &Sight) -> bool {
+        self.held_by() == other.held_by()
+    }
+
+    /// A text that changes with the kind, the holders and the token.
+    pub fn stamp(&self) -> String {
         let mut hasher = DefaultHasher::new();
-        (self.kind, self.holder_count, self.token, holders).hash(&mut hasher);
+        (self.kind, self.held_by()).hash(&mut hasher);
         format!("{:016x}", hasher.finish())
     }
 

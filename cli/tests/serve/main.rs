@@ -10,6 +10,9 @@ use std::process::{Command, Output, Stdio};
 
 use redlatch_tests::Server;
 
+/// The client of a holder that may be Redisson.
+const THEIRS: &str = "6f1b1c9e-0c1d-4e2f-8a3b-4c5d6e7f8091";
+
 fn command(server: &Server, words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_redlatch"));
     command.arg("serve").args(words).env("REDLATCH_URL", server.url()).env_remove("REDLATCH_SERVE_TOKEN");

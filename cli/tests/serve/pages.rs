@@ -4,10 +4,10 @@ use redlatch::{BlockingGuard, Client};
 use redlatch_tests::{Server, eventually, soon};
 use serde_json::json;
 
+use super::THEIRS;
 use super::browser::Browser;
 use super::service::Service;
 
-const THEIRS: &str = "6f1b1c9e-0c1d-4e2f-8a3b-4c5d6e7f8091";
 const SHIFT_R: &str = "R";
 const ENTER: &str = "\u{e007}";
 const ESCAPE: &str = "\u{e00c}";

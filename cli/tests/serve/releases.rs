@@ -3,8 +3,8 @@
 use redlatch::Client;
 use redlatch_tests::{Server, soon};
 
-use super::command;
 use super::service::Service;
+use super::{THEIRS, command};
 
 #[test]
 fn no_page_releases_a_lock_unless_that_is_allowed() {
@@ -82,7 +82,7 @@ fn very_many_readers_lose_their_lock_together() {
     let fill = "redis.call('HSET', 'big', 'mode', 'read')
         for at = 1, 300 do redis.call('HSET', 'big', ARGV[1] .. at, 1) end
         redis.call('PEXPIRE', 'big', 3000000)";
-    view.command::<()>(&["EVAL", fill, "0", "6f1b1c9e-0c1d-4e2f-8a3b-4c5d6e7f8091:"]);
+    view.command::<()>(&["EVAL", fill, "0", &format!("{THEIRS}:")]);
     let service = Service::start(&server, &["--allow-release", "--interval", "200ms"]);
     let row = service.row("big");
     assert_eq!((&row["whole"], &row["holder"]), (&false.into(), &"300 readers".into()));

@@ -101,7 +101,7 @@ fn read(response: Result<Response<Body>, ureq::Error>) -> (u16, String) {
     (response.status().as_u16(), response.body_mut().read_to_string().expect("it is text"))
 }
 
-/// What a page hears.
+/// The events that a page hears.
 pub struct Changes(BufReader<BodyReader<'static>>);
 
 impl Changes {
