@@ -62,7 +62,7 @@ fn measure(arguments: &Bench, style: Style) -> Result<u8, Failure> {
         match told {
             Ok(told) => {
                 closed.await;
-                told.map(|()| 0).map_err(Failure::from)
+                told.map(|()| 0)
             }
             Err(signal) => {
                 tokio::select! {
@@ -88,19 +88,18 @@ struct Figures {
 }
 
 impl Figures {
-    async fn tell(&self, style: Style) -> Result<(), Error> {
+    async fn tell(&self, style: Style) -> Result<(), Failure> {
         let [client, _] = &self.clients;
         let floor = self.times(async || sign_of_life(client).await).await?;
-        floor.tell(style, "answer", "a sign of life of the server", None);
+        floor.tell(style, "answer", "a sign of life of the server", None)?;
         let lock = client.lock(&format!("{}:alone", self.names));
         let alone = self.times(async || lock.clone().acquire().await?.release().await).await?;
-        alone.tell(style, "alone", "acquire and release a free lock", Some(&floor));
-        self.handed_over().await?.tell(style, "hand-over", "from a release to the next client", Some(&floor));
+        alone.tell(style, "alone", "acquire and release a free lock", Some(&floor))?;
+        self.handed_over().await?.tell(style, "hand-over", "from a release to the next client", Some(&floor))?;
         let one = |_| format!("{}:one", self.names);
-        rate(style, "one lock", &format!("{RIVALS} tasks take turns"), self.rate(RIVALS, one).await?);
+        rate(style, "one lock", &format!("{RIVALS} tasks take turns"), self.rate(RIVALS, one).await?)?;
         let each = |number| format!("{}:{number}", self.names);
-        rate(style, "many locks", &format!("{CROWD} tasks, a lock each"), self.rate(CROWD, each).await?);
-        Ok(())
+        rate(style, "many locks", &format!("{CROWD} tasks, a lock each"), self.rate(CROWD, each).await?)
     }
 
     /// The times of an operation that is repeated.
@@ -207,20 +206,20 @@ impl Times {
         self.0.value_at_quantile(part) as f64 / 1000.0
     }
 
-    fn tell(&self, style: Style, about: &str, what: &str, floor: Option<&Times>) {
+    fn tell(&self, style: Style, about: &str, what: &str, floor: Option<&Times>) -> Result<(), Failure> {
         let [median, p99] = [self.at(0.5), self.at(0.99)];
         let factor = floor.map(|floor| median / floor.at(0.5));
         let beside = factor.map(|factor| format!("   {factor:.1} × an answer")).unwrap_or_default();
         let object = json!({
             "about": about, "median_us": rounded(median), "p99_us": rounded(p99), "times_answer": factor.map(rounded), "count": self.0.len(),
         });
-        answer(style, &format!("{about:<10}  {what:<33}  median {median:7.0} µs   p99 {p99:7.0} µs{beside}"), &object);
+        answer(style, &format!("{about:<10}  {what:<33}  median {median:7.0} µs   p99 {p99:7.0} µs{beside}"), &object)
     }
 }
 
-fn rate(style: Style, about: &str, what: &str, rate: f64) {
+fn rate(style: Style, about: &str, what: &str, rate: f64) -> Result<(), Failure> {
     let object = json!({ "about": about, "acquires_per_second": rounded(rate) });
-    answer(style, &format!("{about:<10}  {what:<33}  {rate:9.0} acquires a second"), &object);
+    answer(style, &format!("{about:<10}  {what:<33}  {rate:9.0} acquires a second"), &object)
 }
 
 /// With one digit behind the point.

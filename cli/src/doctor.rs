@@ -43,7 +43,7 @@ fn examine(arguments: &Doctor, style: Style) -> Result<u8, Failure> {
     let url = arguments.url.as_deref();
     let wanted = Wanted::by(&given(url).unwrap_or_default());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(system)?;
-    let mut report = Report { style, colours: std::io::stdout().is_terminal(), worst: Level::Good };
+    let mut report = Report { style, colours: std::io::stdout().is_terminal(), worst: Level::Good, heard: Ok(()) };
     runtime.block_on(async {
         let [first, second] = [client(url, None)?, client(url, None)?];
         let name = arguments.name.as_str();
@@ -67,6 +67,7 @@ fn examine(arguments: &Doctor, style: Style) -> Result<u8, Failure> {
         close([first, second]).await;
         Ok::<(), Failure>(())
     })?;
+    report.heard?;
     Ok(if report.worst == Level::Bad { BAD } else { 0 })
 }
 
@@ -80,12 +81,15 @@ struct Report {
     style: Style,
     colours: bool,
     worst: Level,
+    heard: Result<(), Failure>,
 }
 
 impl Report {
     fn add(&mut self, finding: &Finding) {
         self.worst = self.worst.max(finding.level);
-        answer(self.style, &finding.lines(self.colours), &finding.object());
+        if self.heard.is_ok() {
+            self.heard = answer(self.style, &finding.lines(self.colours), &finding.object());
+        }
     }
 }
 

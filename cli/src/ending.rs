@@ -69,6 +69,11 @@ impl Failure {
         Failure::new(SYSTEM, "failed", text)
     }
 
+    /// The same, of a command that had `done` its work by then.
+    pub fn after(self, done: &str) -> Self {
+        Failure { text: format!("{done}; {}", self.text), ..self }
+    }
+
     /// The system does not give what the program needs to show locks.
     pub fn system(error: io::Error) -> Self {
         Failure::new(SYSTEM, "failed", format!("the system refused what redlatch needs to show locks: {error}"))

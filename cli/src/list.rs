@@ -32,7 +32,7 @@ fn list(arguments: &arguments::Ls) -> Result<u8, Failure> {
     let mut all = Vec::new();
     while let Some(lock) = locks.next_blocking()? {
         match arguments.json {
-            true if say(&one_line(&object(&lock))).is_err() => return Ok(0),
+            true if !is_heard(&one_line(&object(&lock)))? => return Ok(0),
             true => {}
             false => all.push(lock),
         }
@@ -46,7 +46,7 @@ fn list(arguments: &arguments::Ls) -> Result<u8, Failure> {
         0 => format!("no lock is held whose name matches `{}`; looked for {took}", in_one_line(&arguments.pattern)),
         count => format!("{}{} in {took}", table::of(&all, width()), table::count(count as u64, "lock")),
     };
-    let _ = say(&text);
+    is_heard(&text)?;
     Ok(0)
 }
 
@@ -59,10 +59,10 @@ pub fn who(arguments: &arguments::Who) -> ExitCode {
 fn tell(arguments: &arguments::Who, style: Style) -> Result<u8, Failure> {
     let found = find(&client(arguments.url.as_deref(), None)?, &arguments.name)?;
     match &found {
-        Some(lock) => answer(style, &described(lock), &object(lock)),
+        Some(lock) => answer(style, &described(lock), &object(lock))?,
         None => {
             let free = format!("`{}` is free", in_one_line(&arguments.name));
-            answer(style, &free, &json!({ "name": arguments.name, "holder_count": 0 }));
+            answer(style, &free, &json!({ "name": arguments.name, "holder_count": 0 }))?;
         }
     }
     Ok(if found.is_some() { 0 } else { FREE })
@@ -123,18 +123,22 @@ fn width() -> Option<usize> {
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
-fn say(text: &str) -> io::Result<()> {
-    writeln!(io::stdout(), "{text}")
+/// Says it on standard output. False: the reader has gone, and wants no more.
+fn is_heard(text: &str) -> Result<bool, Failure> {
+    match writeln!(io::stdout(), "{text}") {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(Failure::unwritten("the answer", &error)),
+    }
 }
 
-/// Says it on standard output, in the style that was asked for.
-pub fn answer(style: Style, text: &str, object: &Value) {
-    // A reader that has gone wants no more; the exit code tells all the same.
-    let _ = match style {
-        Style::Text => say(text),
-        Style::Json => say(&one_line(object)),
+/// Says it on standard output, in the style that was asked for. To a reader that has gone, the exit code tells it all the same.
+pub fn answer(style: Style, text: &str, object: &Value) -> Result<(), Failure> {
+    match style {
+        Style::Text => is_heard(text).map(drop),
+        Style::Json => is_heard(&one_line(object)).map(drop),
         Style::Quiet => Ok(()),
-    };
+    }
 }
 
 pub fn described(lock: &HeldLock) -> String {

@@ -27,7 +27,7 @@ fn take_away(arguments: &Release, style: Style) -> Result<u8, Failure> {
     let name = in_one_line(&arguments.name);
     let Some(lock) = find(&client, &arguments.name)? else {
         let object = json!({ "name": arguments.name, "released": false, "from": [] });
-        answer(style, &format!("`{name}` is free"), &object);
+        answer(style, &format!("`{name}` is free"), &object)?;
         return Ok(FREE);
     };
     let chosen = Chosen::of(lock, arguments.permit)?;
@@ -35,7 +35,7 @@ fn take_away(arguments: &Release, style: Style) -> Result<u8, Failure> {
         return Err(chosen.kept("the answer was not `y`"));
     }
     let done = chosen.take(&client)?;
-    answer(style, &done, &chosen.object());
+    answer(style, &done, &chosen.object()).map_err(|unheard| unheard.after(&done))?;
     Ok(0)
 }
 

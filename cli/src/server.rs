@@ -55,7 +55,7 @@ fn serve(arguments: &Server, style: Style) -> Result<u8, Failure> {
         };
         let mut command = match arguments.command.as_slice() {
             [] => {
-                private.tell(style);
+                private.tell(style)?;
                 None
             }
             [program, words @ ..] => Some(Task::begin(program, words, &private)?),
@@ -169,16 +169,17 @@ impl Private {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
-    fn tell(&self, style: Style) {
+    fn tell(&self, style: Style) -> Result<(), Failure> {
         let url = self.url();
         answer(
             style,
             &url,
             &json!({ "event": "serves", "url": url, "program": self.program, "pid": self.process.id() }),
-        );
+        )?;
         if style == Style::Text && io::stderr().is_terminal() {
             eprintln!("redlatch: a private {} serves there. Ctrl-C ends it, with all its data", self.program);
         }
+        Ok(())
     }
 
     /// Fails if it has ended.

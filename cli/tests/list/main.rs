@@ -6,6 +6,7 @@ mod orphans;
 mod release;
 mod tail;
 mod top;
+mod unheard;
 
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
