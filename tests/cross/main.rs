@@ -4,6 +4,7 @@ mod agent;
 mod details;
 mod groups;
 mod languages;
+mod listing;
 mod multi;
 mod party;
 mod permit_semaphore;

@@ -62,6 +62,11 @@ impl<'a> Party<'a> {
         &self.name
     }
 
+    /// The id of its client.
+    pub fn client(&self) -> &str {
+        &self.agent.client
+    }
+
     /// The channel to which this owner's waiters listen; `None`: they try now and then.
     pub fn channel(&self) -> Option<String> {
         self.kind.scripts.wake(&self.name, &self.field()).channel
