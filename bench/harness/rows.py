@@ -7,6 +7,7 @@ from functools import partial
 from harness import rates, upkeep
 from harness.beside import beside
 from harness.handover import handover
+from harness.listing import listing
 from harness.peers import (
     ASYNCIO,
     AT_MARIADB,
@@ -408,6 +409,22 @@ ROWS = (
         warm=0,
         rounds=1,
         plot="ms",
+    ),
+    Row(
+        "listing",
+        "64 callers in one process, a lock for each, beside `redlatch ls` at a server with 1,000,000 other keys",
+        ("rust",),
+        listing,
+        (
+            *(PAIRS, P50, P99),
+            Column("pairs/s / alone", "rate_ratio", 3),
+            Column("p50 / alone", "p50_ratio", 3),
+            Column("p99 / alone", "p99_ratio", 3, None, at_most(rust=1.05)),
+        ),
+        seconds=0.5,
+        warm=0,
+        rounds=1,
+        quick=False,
     ),
     Row(
         "waiting",
