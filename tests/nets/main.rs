@@ -29,7 +29,7 @@ mod troubles;
 mod warnings;
 
 /// How many cells run at once. They wait much and work little.
-const AT_ONCE: usize = 16;
+const AT_ONCE: usize = 24;
 
 /// With so few cells the test shows the answers of all, good or bad.
 const SHOWN: usize = 40;

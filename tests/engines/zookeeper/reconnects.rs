@@ -107,7 +107,7 @@ fn a_fenced_waiter_waits_on_when_the_node_is_deleted_under_its_token() {
 #[test]
 fn a_waiter_that_has_stood_for_longer_than_it_repeats_calls_stands_again_when_its_session_ends() {
     let server = Zookeeper::start();
-    let [holder, ours] = ["", "retry_for=1"].map(|options| client(&server, options));
+    let [holder, ours] = ["", "retry_for=2"].map(|options| client(&server, options));
     let mut nodes = server.nodes();
     let held = holder.lock("stood").blocking().acquire().expect("free");
     let leads = holder.leader("stood-for").lead().blocking().expect("no other candidate");
@@ -115,7 +115,7 @@ fn a_waiter_that_has_stood_for_longer_than_it_repeats_calls_stands_again_when_it
         let waits = scope.spawn(|| ours.lock("stood").blocking().acquire().map(drop));
         let candidate = scope.spawn(|| ours.leader("stood-for").lead().blocking().map(drop));
         eventually(|| ["/stood", "/stood-for"].iter().all(|path| nodes.children(path).len() == 2));
-        std::thread::sleep(secs(2));
+        std::thread::sleep(secs(3));
         let session = nodes.in_order("/stood").remove(1).1.owner.expect("it has a session");
         crate::zookeeper::expire(&server, session);
         held.release().expect("held");

@@ -31,7 +31,7 @@ fn a_lock_over_tls_is_the_same_lock_and_goes_on_over_broken_connections() {
     let authority = Authority::new();
     let server = Zookeeper::secured(&authority, "DNS:localhost", &[]);
     let ours = secured(&server, "localhost", &[("tls_ca", &authority.cert())]);
-    let plain = client(&server, "");
+    let plain = client(&server, "retry_for=20");
     let guard = ours.fenced_lock("n").blocking().acquire().expect("free");
     std::thread::scope(|scope| {
         let waits = scope.spawn(|| plain.lock("n").wait(secs(20)).blocking().acquire().map(|guard| guard.release()));
