@@ -251,6 +251,44 @@ fn a_servers_answer_does_not_outlive_the_connection_that_it_came_by() {
     }));
 }
 
+/// The server hears of a try only when the lease that it asks for is over on the client's clock. No other owner has the lock then.
+#[test]
+fn a_grant_that_comes_after_its_lease_is_never_told_as_a_lock_that_is_taken_and_is_given_back() {
+    let lease = ms(600);
+    all_at_once(ALL.iter().filter(|KindRow { traits, .. }| traits.held).map(|KindRow { traits, .. }| {
+        let job = move || {
+            let server = Server::start();
+            let proxy = Proxy::start(&server);
+            let slow = connect(&format!("{}{TRIES}", server.url_at(proxy.port())));
+            let other = connect(&format!("{}{TRIES}", server.url()));
+            kinds::set_up(&other, traits.name, "n", 1);
+            let acquire = Request { lease: Some(lease), wait: Some(Duration::ZERO), ..request(traits, Op::Acquire, 1) };
+            assert!(slow.run_blocking(acquire.clone()).expect("answered").done, "it is free");
+            slow.run_blocking(request(traits, Op::Release, 1)).expect("held");
+            proxy.stall(Direction::ToServer);
+            let tried = thread::scope(|scope| {
+                let called = std::time::Instant::now();
+                let tries = scope.spawn(|| slow.run_blocking(acquire));
+                eventually("the end of the lease", || (called.elapsed() > lease + ms(20)).then_some(()));
+                proxy.flow();
+                tries.join().expect("no panic")
+            });
+            match tried {
+                // A slow machine: the server has refused that try for its age, and granted the next one.
+                Ok(answer) if answer.done => {}
+                tried => {
+                    let Err(error @ Error::Unavailable { .. }) = tried else { panic!("{}: {tried:?}", traits.name) };
+                    assert!(error.to_string().contains("after the lease of 600ms"), "{}: {error}", traits.name);
+                }
+            }
+            let stats = slow.stats();
+            assert_eq!(stats.not_acquired, 0, "{}: {stats:?}", traits.name);
+            eventually("the give-back", || try_for(&other, traits, 2, None).expect("answered").done.then_some(()));
+        };
+        (traits.name.to_owned(), job)
+    }));
+}
+
 #[test]
 fn a_caller_that_joins_a_sleeping_line_has_the_servers_answer_before_its_wait_ends() {
     let taken = Taken::new(&ALL[0].traits, None);

@@ -61,7 +61,7 @@ impl Sight {
 
     /// A value that changes with the holders and the token: an owner that takes the lock again may have the same one. Of very many readers each
     /// look shows others, so it has their number alone.
-    fn held_by(&self) -> (u64, Option<i64>, Vec<(&str, &str, bool)>) {
+    fn held_by(&self) -> impl Hash + PartialEq + '_ {
         let mut holders: Vec<_> = self.holders.iter().filter(|_| self.is_whole()).map(id).collect();
         holders.sort();
         (self.holder_count, self.token, holders)

@@ -286,9 +286,11 @@ impl Target {
             }
             Code::Done => Some(match self.taken(reply, renewed, sent) {
                 Some(taken) => Attempt::Taken(taken),
+                // A caller that waits asks again at once.
+                None if self.waits() => Attempt::busy(Some(Duration::ZERO)),
                 None => {
                     self.free_late_grant();
-                    Attempt::busy(Some(Duration::ZERO))
+                    return Err(self.granted_late());
                 }
             }),
             Code::NotNow => {

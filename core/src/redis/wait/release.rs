@@ -280,12 +280,19 @@ impl Target {
     }
 
     /// Has the client free what the server may have granted by a call whose answer came after the end of the lease: if the call was long on its
-    /// way, the server keeps it. A caller that waits asks again at once instead.
+    /// way, the server keeps it.
     pub fn free_late_grant(&self) {
-        if self.wait == Some(Duration::ZERO) {
-            let now = Instant::now();
-            self.insist(self.grip(), now, now + self.patience());
-        }
+        let now = Instant::now();
+        self.insist(self.grip(), now, now + self.patience());
+    }
+
+    /// The error of such a call, whose caller does not wait: no other owner need have the lock.
+    pub fn granted_late(&self) -> Error {
+        let cause = format!(
+            "answered after the lease of {:?} was over, and the lock is given back; choose a longer lease, or look at the way to the server",
+            self.lease
+        );
+        Error::unavailable(self.redis.config.server(), cause, true)
     }
 
     /// Has the server keep so many holds under this grip and no more, after `copies`. Meanwhile the owner of what is given back
