@@ -143,7 +143,7 @@ test-rust: agents
 
 test-python: build
 	$(call heading,tests: Python)
-	timeout 900 $(VENV)/pytest --numprocesses 4 --dist worksteal tests/python
+	timeout 900 $(VENV)/pytest --numprocesses 3 --dist worksteal tests/python
 
 test-java: build
 	$(call heading,tests: Java)

@@ -168,16 +168,18 @@ def test_an_excepthook_that_raises_does_not_stop_other_callbacks(
 
 
 def test_a_callback_may_use_redlatch(client: Client, stranger: Client, view: View, name: str) -> None:
-    again = Told()
+    again, ended = Told(), threading.Event()
 
     def take_again(hold: Hold, error: LockLostError) -> None:
         with stranger.get_lock(f"{name}:next", wait=5):
             hold.on_lost(again)
         hold.wait_lost()
+        ended.set()
 
     client.get_lock(name).lock().on_lost(take_again)
     view("DEL", name)
     assert again.reason() == "deleted"
+    assert ended.wait(LONG)
 
 
 def lose_many(
