@@ -74,6 +74,15 @@ impl Failure {
         Failure { text: format!("{done}; {}", self.text), ..self }
     }
 
+    /// Whether the reader of standard output takes what was `written` there. False: it has gone, and wants no more.
+    pub fn unless_heard(what: &str, written: io::Result<()>) -> Result<bool, Self> {
+        match written {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+            Err(error) => Err(Failure::unwritten(what, &error)),
+        }
+    }
+
     /// The system does not give what the program needs to show locks.
     pub fn system(error: io::Error) -> Self {
         Failure::new(SYSTEM, "failed", format!("the system refused what redlatch needs to show locks: {error}"))

@@ -125,11 +125,7 @@ fn width() -> Option<usize> {
 
 /// Says it on standard output. False: the reader has gone, and wants no more.
 fn is_heard(text: &str) -> Result<bool, Failure> {
-    match writeln!(io::stdout(), "{text}") {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-        Err(error) => Err(Failure::unwritten("the answer", &error)),
-    }
+    Failure::unless_heard("the answer", writeln!(io::stdout(), "{text}"))
 }
 
 /// Says it on standard output, in the style that was asked for. To a reader that has gone, the exit code tells it all the same.

@@ -114,10 +114,7 @@ impl Lines {
 
 /// The end, if nothing can be written any more.
 fn stopped(error: Option<io::Error>) -> Result<u8, Failure> {
-    match error {
-        Some(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::unwritten("an event", &error)),
-        _ => Ok(0),
-    }
+    Failure::unless_heard("an event", error.map_or(Ok(()), Err)).map(|_| 0)
 }
 
 fn line(event: &Event, is_object: bool) -> String {
