@@ -1,6 +1,7 @@
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -48,9 +49,10 @@ class EnginesPageTest extends MariadbTest {
 
     /** Compiles one file into a directory and runs it to its end; gives the lines that it printed. */
     static List<String> run(Path directory, Path source, String main, String... arguments) throws Exception {
+        String classPath = Child.jar() + File.pathSeparator + System.getProperty("streams.classpath");
         int failed = ToolProvider.getSystemJavaCompiler().run(null, null, null, "--release", "11", "-proc:none", "-Xlint:all,-options", "-Werror", "-d",
-                directory.toString(), "-cp", Child.jar(), source.toString());
+                directory.toString(), "-cp", classPath, source.toString());
         assertEquals(0, failed, source + " compiles");
-        return new Child(Child.jar(), directory).run(main, arguments).lines().filter(line -> !line.startsWith("WARNING: ")).collect(Collectors.toList());
+        return new Child(classPath, directory).run(main, arguments).lines().filter(line -> !line.startsWith("WARNING: ")).collect(Collectors.toList());
     }
 }

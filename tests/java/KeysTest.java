@@ -156,8 +156,6 @@ class KeysTest {
         assertThrows(RedissonShutdownException.class, keys::count);
         ExecutionException failed = assertThrows(ExecutionException.class, () -> keys.deleteAsync("a", "b").get(10, SECONDS));
         assertInstanceOf(RedissonShutdownException.class, failed.getCause());
-        assertTrue(assertThrows(UnsupportedOperationException.class, client::rxJava).getMessage().contains("Async"));
-        assertTrue(assertThrows(UnsupportedOperationException.class, client::reactive).getMessage().contains("Async"));
     }
 
     private static void set(String... names) throws Exception {

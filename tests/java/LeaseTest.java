@@ -1,5 +1,7 @@
+import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -15,6 +17,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
@@ -174,6 +179,63 @@ class LeaseTest extends LockTest {
             assertTrue(error.getMessage().contains(lease.toString()) && error.getMessage().contains("1 ms"), error.getMessage());
             assertThrows(IllegalArgumentException.class, () -> Lease.tryLock(lock, Duration.ZERO, lease));
         }
+        assertFalse(lock.isLocked());
+    }
+
+    @Test
+    void a_lease_without_a_thread_is_an_owner_of_its_own_of_every_kind_of_lock() throws Exception {
+        for (Map.Entry<String, RLock> kind : kinds().entrySet()) {
+            RLock held = kind.getValue();
+            Lease lease = Lease.lockAsync(held).get(20, SECONDS);
+            assertTrue(held.isLocked() && !held.isHeldByCurrentThread() && !lease.hold().isLost(), kind.getKey());
+            if (!kind.getKey().equals("READ")) {
+                assertEquals(Optional.empty(), Lease.tryLockAsync(held, Duration.ZERO).get(20, SECONDS), kind.getKey());
+                assertEquals(Optional.empty(), Worker.elsewhere(() -> Lease.tryLock(held, Duration.ofMillis(5))), kind.getKey());
+            }
+            lease.closeAsync().get(20, SECONDS);
+            assertFalse(held.isLocked(), kind.getKey());
+            lease.closeAsync().get(20, SECONDS);
+            lease.close();
+        }
+    }
+
+    @Test
+    void a_lease_without_a_thread_tells_its_loss_of_every_kind_of_lock() throws Exception {
+        for (Map.Entry<String, RLock> kind : kinds().entrySet()) {
+            RLock held = kind.getValue();
+            Lease lease = Lease.tryLockAsync(held, Duration.ofSeconds(20), Duration.ofMillis(50)).get(20, SECONDS).orElseThrow();
+            Wait.until("the lease ran out", () -> lease.hold().isLost() && !held.isLocked());
+            Throwable told = assertThrows(ExecutionException.class, () -> lease.closeAsync().get(20, SECONDS), kind.getKey()).getCause();
+            assertEquals(LostReason.EXPIRED, assertInstanceOf(LockLostException.class, told, kind.getKey()).reason());
+        }
+    }
+
+    @Test
+    void a_request_for_a_lease_that_is_cancelled_leaves_nothing() throws Exception {
+        for (int round = 0; round < 300; round++) {
+            CompletableFuture<Lease> asked = Lease.lockAsync(lock, Duration.ofSeconds(60));
+            LockSupport.parkNanos(round * 2_000L);
+            if (!asked.cancel(true)) { // the answer was quicker
+                asked.get().close();
+            }
+        }
+        Lease first = Lease.lockAsync(lock).get(20, SECONDS);
+        CompletableFuture<Optional<Lease>> waiter = Lease.tryLockAsync(lock, Duration.ofSeconds(60));
+        Wait.until("it waits", () -> server.listeners(name) == 1);
+        waiter.cancel(false);
+        Wait.until("it waits no more", () -> server.listeners(name) == 0);
+        first.close();
+        assertFalse(lock.isLocked());
+    }
+
+    @Test
+    void a_lease_without_a_thread_refuses_what_one_with_a_thread_does() {
+        RLock foreign = (RLock) Proxy.newProxyInstance(RLock.class.getClassLoader(), new Class<?>[] {RLock.class},
+                (proxy, method, inputs) -> method.invoke(lock, inputs));
+        assertThrows(IllegalArgumentException.class, () -> Lease.lockAsync(foreign));
+        assertThrows(IllegalArgumentException.class, () -> Lease.tryLockAsync(foreign, Duration.ZERO));
+        assertThrows(IllegalArgumentException.class, () -> Lease.lockAsync(lock, Duration.ZERO));
+        assertThrows(IllegalArgumentException.class, () -> Lease.tryLockAsync(lock, Duration.ZERO, Duration.ofNanos(1)));
         assertFalse(lock.isLocked());
     }
 

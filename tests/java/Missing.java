@@ -8,14 +8,14 @@ enum Missing {
     /** Programs get these from other methods, and locks need no codecs and no replicas. */
     MADE_BY_OTHERS("config\\.BaseMasterSlaveServersConfig|api\\.options\\.CommonParams", "new\\(\\)|.*[cC]odec\\(.*|.*[rR]eadMode\\(.*"),
     /** Objects other than locks are for a client of everything that Redis has. */
-    OBJECTS("api\\.RedissonClient|Redisson",
-            "(?!.*Lock\\(|.*CountDownLatch|.*Semaphore).* (get|create|execute|reactive|rxJava|is)\\w*\\(.*"),
+    OBJECTS("api\\.Redisson(Rx|Reactive)?Client|Redisson",
+            "(?!.*Lock\\(|.*CountDownLatch|.*Semaphore).* (get|create|execute|find|is)\\w*\\(.*"),
     /** Events of any key are for a client of everything that Redis has. */
-    KEYS("api\\.RKeys(Async)?", ".* (add|remove)Listener(Async)?\\(.*"),
+    KEYS("api\\.RKeys(Async|Rx|Reactive)?", ".* (add|remove)Listener(Async)?\\(.*"),
     /** Emptying, swapping and moving databases takes the locks of all programs away; operators do that with a client of the server. */
-    DATABASES("api\\.RKeys(Async)?", ".* (flush(db|all)(Parallel)?|swapdb|move|migrate|copy)(Async)?\\(.*"),
-    /** RxJava and Reactor are not served yet. */
-    STREAMS("api\\.Redisson(Rx|Reactive)Client", ".*"),
+    DATABASES("api\\.RKeys(Async|Rx|Reactive)?", ".* (flush(db|all)(Parallel)?|swapdb|move|migrate|copy)(Async)?\\(.*"),
+    /** Redisson's latch for Reactor has the types of RxJava there, and gives others: each of these calls ends with a ClassCastException. */
+    MISTAKES("api\\.RCountDownLatchReactive", ".*io\\.reactivex\\..*"),
     /** Classes that programs test for, and seldom call: their methods beside those of their interfaces are the inside of Redisson. */
     INSIDE("Redisson(?!MultiLock|RedLock|ShutdownException)\\w+", ".*");
 
@@ -35,6 +35,11 @@ enum Missing {
             }
         }
         return null;
+    }
+
+    /** Whether one of its supertypes is a mistake there; see {@link #MISTAKES}. */
+    static boolean isMistaken(String type, String supertype) {
+        return type.equals("org.redisson.api.RCountDownLatchReactive") && supertype.equals("org.redisson.api.RObjectRx");
     }
 
     /** Classes that programs test for and do not extend; their superclasses are this library's own. */

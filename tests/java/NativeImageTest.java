@@ -27,6 +27,8 @@ import org.junit.jupiter.api.Test;
 class NativeImageTest {
     private static final String PLACE = "META-INF/native-image/io.redlatch/redlatch/";
     private static final Path SOURCE = Paths.get("java/src/main/resources", PLACE);
+    /** Classes whose methods the interfaces for Reactor and RxJava call by their names. */
+    private static final String BEHIND_STREAMS = "org\\.redisson\\.Redisson(|\\w*Lock|\\w*Semaphore|CountDownLatch|Keys)";
     private static final Pattern NAMED = Pattern.compile("java[./](?:lang|nio|util)[./][A-Z][A-Za-z$]+");
 
     @Test
@@ -72,10 +74,12 @@ class NativeImageTest {
     }
 
     @Test
-    void a_configuration_file_finds_the_settings_and_the_classes_of_its_tags() throws Exception {
+    void a_configuration_file_finds_the_settings_and_the_classes_of_its_tags_and_streams_the_objects_behind_them() throws Exception {
         List<String> lines = new ArrayList<>();
         for (String name : Loaded.classesIn(Child.jar())) {
-            if (name.matches("org\\.redisson\\.(config|codec|client|connection)\\..*") && !name.endsWith("package-info")) {
+            if (name.matches(BEHIND_STREAMS)) {
+                lines.add("{\"name\": \"" + name + "\", \"allPublicMethods\": true}");
+            } else if (name.matches("org\\.redisson\\.(config|codec|client|connection)\\..*") && !name.endsWith("package-info")) {
                 Class<?> type = Loaded.ours(name);
                 if (Modifier.isPublic(type.getModifiers()) && !type.isInterface() && !type.isEnum() && !Throwable.class.isAssignableFrom(type)) {
                     lines.add("{\"name\": \"" + name + "\", \"allDeclaredConstructors\": true, \"allPublicMethods\": true}");
@@ -84,6 +88,19 @@ class NativeImageTest {
         }
         assertTrue(lines.size() > 25, lines.size() + " classes");
         assertFile("reflect-config.json", "[\n  " + String.join(",\n  ", lines) + "\n]\n");
+    }
+
+    @Test
+    void the_interfaces_of_streams_find_the_methods_behind_them() throws Exception {
+        List<String> lines = new ArrayList<>();
+        for (String name : Loaded.classesIn(Child.jar())) {
+            if (name.matches("org\\.redisson\\.api\\.(R(Lock|FencedLock|ReadWriteLock|Semaphore|PermitExpirableSemaphore|CountDownLatch|Keys)(Rx|Reactive)"
+                    + "|Redisson(Rx|Reactive)Client)")) {
+                lines.add("[\"" + name + "\"]");
+            }
+        }
+        assertEquals(16, lines.size());
+        assertFile("proxy-config.json", "[\n  " + String.join(",\n  ", lines) + "\n]\n");
     }
 
     @Test

@@ -9,7 +9,7 @@ public final class Programs {
             new EndsUnderConditions(), new ErrorsOfUsers(), new ExpiringPermits(), new FairTurns(), new FencedTokens(),
             new Interruption(), new KeysListed(), new KeysTidied(), new LeaseThatEnds(), new Listeners(), new MajorityOfLocks(),
             new ManyLocksAtOnce(), new NamesAndMappers(), new NonReentrant(), new ObjectsAsKeys(), new OptionsOfOneLock(),
-            new ReadersAndWriter(), new ReentrantLock(), new SemaphoreWithAnEnd(), new Semaphores(), new ShuttingDown(), new SpinLocks(),
+            new ReactiveLocks(), new ReadersAndWriter(), new ReentrantLock(), new RxLocks(), new SemaphoreWithAnEnd(), new Semaphores(), new ShuttingDown(), new SpinLocks(),
             new TriesInTime());
 
     private Programs() {}

@@ -2,8 +2,10 @@ package io.redlatch;
 
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import org.redisson.api.RLock;
 
 /**
@@ -16,16 +18,17 @@ import org.redisson.api.RLock;
  * }</pre>
  */
 public final class Lease implements AutoCloseable {
-    private static final long RENEWED = -1;
+    static final long RENEWED = -1;
+    static final long FOR_EVER = Long.MAX_VALUE;
     private static final Duration SHORTEST = Duration.ofMillis(1);
 
     private final RLock lock;
     private final Hold hold;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    private Lease(RLock lock) {
+    private Lease(RLock lock, Hold hold) {
         this.lock = lock;
-        this.hold = Holds.of(lock);
+        this.hold = hold;
     }
 
     /**
@@ -70,6 +73,53 @@ public final class Lease implements AutoCloseable {
         return lock.tryLock(waiting(wait), ms(lease), TimeUnit.MILLISECONDS) ? taken(lock, undo) : Optional.empty();
     }
 
+    /**
+     * Waits for the lock as long as it takes, without a thread, and has the hold renewed until it is closed:
+     *
+     * <pre>{@code
+     * Lease.lockAsync(client.getLock("orders:42")).thenCompose(lease ->
+     *         charge(order).handle((result, error) -> lease.closeAsync()).thenCompose(end -> end));
+     * }</pre>
+     *
+     * <p>The owner is no thread: each call is an owner of its own, which enters the lock beside no other hold, whichever threads the calls come from, and
+     * any thread may close the lease. Cancelling the future, or completing it, gives the request up; a lock that was still taken goes back.
+     * Derived stages, as those of {@code thenCompose}, cancel nothing. Failures are those of {@link RLock#lockAsync()}.
+     *
+     * @throws IllegalArgumentException if {@code lock} was not made by this library; it is not acquired then
+     */
+    public static CompletableFuture<Lease> lockAsync(RLock lock) {
+        return takeAsync(lock, FOR_EVER, RENEWED, Optional::get);
+    }
+
+    /**
+     * As {@link #lockAsync(RLock)}, and holds it for {@code lease} at most.
+     *
+     * @throws IllegalArgumentException unless {@code lease} is 1 ms or more, and {@code lock} was made by this library; it is not acquired then
+     */
+    public static CompletableFuture<Lease> lockAsync(RLock lock, Duration lease) {
+        return takeAsync(lock, FOR_EVER, ms(lease), Optional::get);
+    }
+
+    /** As {@link #lockAsync(RLock)}, and waits for {@code wait} at most; the future has an empty result if that was in vain. */
+    public static CompletableFuture<Optional<Lease>> tryLockAsync(RLock lock, Duration wait) {
+        return takeAsync(lock, waiting(wait), RENEWED, taken -> taken);
+    }
+
+    /**
+     * As {@link #tryLockAsync(RLock, Duration)}, and holds it for {@code lease} at most.
+     *
+     * @throws IllegalArgumentException unless {@code lease} is 1 ms or more, and {@code lock} was made by this library; it is not acquired then
+     */
+    public static CompletableFuture<Optional<Lease>> tryLockAsync(RLock lock, Duration wait, Duration lease) {
+        return takeAsync(lock, waiting(wait), ms(lease), taken -> taken);
+    }
+
+    /** @param result of the lease; empty if the wait was in vain */
+    static <V> CompletableFuture<V> takeAsync(RLock lock, long wait, long lease, Function<Optional<Lease>, V> result) {
+        return Holds.source(lock).takeAsync(wait, lease, hold ->
+                result.apply(Optional.ofNullable(hold).map(known -> new Lease(lock, known.seenBy(Hold::new)))));
+    }
+
     /** The hold: whether it is lost, its deadline, and news of its loss. */
     public Hold hold() {
         return hold;
@@ -89,8 +139,32 @@ public final class Lease implements AutoCloseable {
         try {
             Holds.source(lock).giveBack(hold.known());
         } catch (IllegalMonitorStateException e) {
-            throw e.getCause() instanceof LockLostException ? (LockLostException) e.getCause() : e;
+            throw told(e);
         }
+    }
+
+    /**
+     * As {@link #close()}, without a thread that waits. The future fails with its exceptions; the second time it is done at once. Cancelling it ends no
+     * release.
+     */
+    public CompletableFuture<Void> closeAsync() {
+        if (!closed.compareAndSet(false, true)) {
+            return CompletableFuture.completedFuture(null);
+        }
+        CompletableFuture<Void> end = new CompletableFuture<>();
+        Holds.source(lock).giveBackAsync(hold.known()).whenComplete((nothing, error) -> {
+            if (error == null) {
+                end.complete(null);
+            } else {
+                end.completeExceptionally(error instanceof IllegalMonitorStateException ? told((IllegalMonitorStateException) error) : error);
+            }
+        });
+        return end;
+    }
+
+    /** The loss itself, where that is the reason. */
+    private static RuntimeException told(IllegalMonitorStateException error) {
+        return error.getCause() instanceof LockLostException ? (LockLostException) error.getCause() : error;
     }
 
     private static Runnable undoing(RLock lock) {
@@ -99,7 +173,7 @@ public final class Lease implements AutoCloseable {
 
     private static Optional<Lease> taken(RLock lock, Runnable undo) {
         try {
-            return Optional.of(new Lease(lock));
+            return Optional.of(new Lease(lock, Holds.of(lock)));
         } catch (Error e) { // of the JVM, for want of memory
             undo.run();
             throw e;
@@ -111,7 +185,7 @@ public final class Lease implements AutoCloseable {
         return Math.max(0, saturated(wait));
     }
 
-    private static long ms(Duration lease) {
+    static long ms(Duration lease) {
         if (lease.compareTo(SHORTEST) < 0) {
             throw new IllegalArgumentException("the lease is " + lease + ", the shortest is 1 ms; leave it out to have the lock renewed");
         }

@@ -16,6 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.redisson.api.LockOptions;
 import org.redisson.api.RCountDownLatch;
 import org.redisson.api.RFencedLock;
@@ -254,12 +255,20 @@ public final class Redisson implements RedissonClient, ExtendedOptions, OwnKinds
 
     @Override
     public RedissonRxClient rxJava() {
-        throw new UnsupportedOperationException("rxJava() is not served yet; use the asynchronous methods, as lock.tryLockAsync()");
+        return streams("rxJava()", "io.reactivex.rxjava3:rxjava", () -> StreamProxy.of(RedissonRxClient.class, this, new RxStreams()));
     }
 
     @Override
     public RedissonReactiveClient reactive() {
-        throw new UnsupportedOperationException("reactive() is not served yet; use the asynchronous methods, as lock.tryLockAsync()");
+        return streams("reactive()", "io.projectreactor:reactor-core", () -> StreamProxy.of(RedissonReactiveClient.class, this, new ReactorStreams()));
+    }
+
+    private static <T> T streams(String call, String library, Supplier<T> made) {
+        try {
+            return made.get();
+        } catch (NoClassDefFoundError e) {
+            throw new UnsupportedOperationException(call + " needs " + library + ", which is not on the class path; add it to the dependencies", e);
+        }
     }
 
     @Override

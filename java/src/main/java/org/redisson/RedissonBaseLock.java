@@ -6,6 +6,7 @@ import io.redlatch.internal.HoldSource;
 import io.redlatch.internal.KnownHold;
 import io.redlatch.internal.Request;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.redisson.api.ObjectListener;
@@ -148,14 +149,34 @@ public abstract class RedissonBaseLock implements RLock, HoldSource {
 
     @Override
     public void giveBack(KnownHold hold) {
-        Answer answer = hold.client().run(limits.on(Request.release(kind, key, hold.owner(), hold.number())));
+        givenBack(hold, hold.client().run(releaseOf(hold)));
+    }
+
+    @Override
+    public CompletableFuture<Void> giveBackAsync(KnownHold hold) {
+        return RedissonFuture.<Void>submit(hold.client(), releaseOf(hold), answer -> {
+            givenBack(hold, answer);
+            return null;
+        }).toCompletableFuture();
+    }
+
+    private Request releaseOf(KnownHold hold) {
+        return limits.on(Request.release(kind, key, hold.owner(), hold.number()));
+    }
+
+    private void givenBack(KnownHold hold, Answer answer) {
         // The client was closed or has forgotten the loss since, or another release was told of it.
         boolean isUnknown = answer.status() == Answer.NOT_HELD || answer.status() == Answer.CLOSED;
-        if (isUnknown && hold.now().status() == Answer.LOST) {
-            answer = hold.now();
-        }
+        Answer end = isUnknown && hold.now().status() == Answer.LOST ? hold.now() : answer;
         told(hold);
-        checked(answer, hold.client(), hold.owner());
+        checked(end, hold.client(), hold.owner());
+    }
+
+    @Override
+    public <V> CompletableFuture<V> takeAsync(long wait, long lease, Function<KnownHold, V> view) {
+        long owner = Owners.next();
+        Request acquire = acquire(owner, Times.toWait(wait, TimeUnit.MILLISECONDS), Times.toLease(lease, TimeUnit.MILLISECONDS));
+        return submit(acquire, owner, answer -> view.apply(answer.done() ? holdOf(owner) : null)).toCompletableFuture();
     }
 
     @Override

@@ -3,6 +3,7 @@ package org.redisson;
 import io.redlatch.internal.Answer;
 import io.redlatch.internal.Core;
 import io.redlatch.internal.Request;
+import io.redlatch.internal.Taker;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
@@ -15,6 +16,8 @@ import org.redisson.api.RFuture;
 final class RedissonFuture<V> extends CompletableFuture<V> implements RFuture<V> {
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
+    /** Null: the caller takes the answer. */
+    private final Taker taker = Taker.current();
     private volatile boolean answered;
     /** Of its own: an application may hold the monitor of the future. */
     private final Object monitor = new Object();
@@ -144,7 +147,7 @@ final class RedissonFuture<V> extends CompletableFuture<V> implements RFuture<V>
             return false;
         }
         try {
-            boolean taken = complete(value);
+            boolean taken = (taker == null || taker.takes()) && complete(value);
             if (!taken) {
                 untaken.accept(value);
             }

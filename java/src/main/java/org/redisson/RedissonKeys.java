@@ -90,6 +90,21 @@ final class RedissonKeys implements RKeys {
         return new KeyNames(this, (KeysScanParams) options).asynchronous();
     }
 
+    /** For the streams of other libraries. */
+    public AsyncIterator<String> getKeysAsync(int count) {
+        return getKeysAsync(KeysScanOptions.defaults().chunkSize(count));
+    }
+
+    /** For the streams of other libraries. */
+    public AsyncIterator<String> getKeysByPatternAsync(String pattern) {
+        return getKeysByPatternAsync(pattern, CHUNK);
+    }
+
+    /** For the streams of other libraries. */
+    public AsyncIterator<String> getKeysByPatternAsync(String pattern, int count) {
+        return getKeysAsync(KeysScanOptions.defaults().pattern(pattern).chunkSize(count));
+    }
+
     @Override
     public Stream<String> getKeysStream() {
         return stream(getKeys());

@@ -1,5 +1,8 @@
 package io.redlatch.internal;
 
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+
 /** A lock that knows its holds. */
 public interface HoldSource {
     /**
@@ -16,6 +19,19 @@ public interface HoldSource {
      * @throws IllegalMonitorStateException if it has ended; a {@link io.redlatch.LockLostException} is its cause if it was lost
      */
     void giveBack(KnownHold hold);
+
+    /**
+     * Acquires for an owner that is no thread and holds nothing else.
+     *
+     * @param wait in ms; 0 or less tries once
+     * @param lease in ms; 0 or less is renewed
+     * @param view turns the hold into the result; null: the wait was in vain
+     * @return the future of the request; an end from outside, such as a cancellation, gives the request up
+     */
+    <V> CompletableFuture<V> takeAsync(long wait, long lease, Function<KnownHold, V> view);
+
+    /** As {@link #giveBack}, without waiting for it. */
+    CompletableFuture<Void> giveBackAsync(KnownHold hold);
 
     /** The work that gives the latest hold of {@code threadId} back. It waits for no answer, and needs no memory. */
     Runnable undoing(long threadId);

@@ -113,16 +113,16 @@ public interface RedissonClient {
     RKeys getKeys();
 
     /**
-     * Not supported.
+     * This client with the types of RxJava 3. Each call makes the objects anew; they need no end of their own.
      *
-     * @throws UnsupportedOperationException always; use the asynchronous methods of the objects
+     * @throws UnsupportedOperationException if {@code io.reactivex.rxjava3:rxjava} is not on the class path
      */
     RedissonRxClient rxJava();
 
     /**
-     * Not supported.
+     * This client with the types of Reactor. Each call makes the objects anew; they need no end of their own.
      *
-     * @throws UnsupportedOperationException always; use the asynchronous methods of the objects
+     * @throws UnsupportedOperationException if {@code io.projectreactor:reactor-core} is not on the class path
      */
     RedissonReactiveClient reactive();
 
