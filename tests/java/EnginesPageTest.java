@@ -49,7 +49,7 @@ class EnginesPageTest extends MariadbTest {
 
     /** Compiles one file into a directory and runs it to its end; gives the lines that it printed. */
     static List<String> run(Path directory, Path source, String main, String... arguments) throws Exception {
-        String classPath = Child.jar() + File.pathSeparator + System.getProperty("streams.classpath");
+        String classPath = Child.jar() + File.pathSeparator + System.getProperty("optional.classpath");
         int failed = ToolProvider.getSystemJavaCompiler().run(null, null, null, "--release", "11", "-proc:none", "-Xlint:all,-options", "-Werror", "-d",
                 directory.toString(), "-cp", classPath, source.toString());
         assertEquals(0, failed, source + " compiles");

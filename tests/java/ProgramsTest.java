@@ -27,7 +27,7 @@ class ProgramsTest {
         try (TestServer server = TestServer.start()) {
             List<String> redissons = shown("redisson", Loaded.CLASS_PATH, server);
             server.call("FLUSHALL");
-            List<String> ours = shown("ours", Child.jar() + File.pathSeparator + System.getProperty("streams.classpath"), server);
+            List<String> ours = shown("ours", Child.jar() + File.pathSeparator + System.getProperty("optional.classpath"), server);
             assertEquals(String.join("\n", redissons), String.join("\n", ours));
             assertEquals(PROGRAMS, ours.stream().map(line -> line.split(":")[0]).distinct().count());
             assertTrue(ours.stream().noneMatch(line -> line.contains("the program ends with")), () -> String.join("\n", ours));

@@ -17,6 +17,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.Test;
@@ -102,6 +103,8 @@ class SettingsTest extends LockTest {
         List<String> told = output.lines().filter(line -> line.contains("WARN org.redisson")).collect(Collectors.toList());
         assertEquals(1, told.size(), output);
         assertTrue(told.get(0).contains(server.url().replace("://", "://…@") + "/… says nothing") && told.get(0).contains("setDatabase"), output);
+        String started = "INFO org.redisson - redlatch 0\\.1\\.0 on \\S+: client [0-9a-f-]{36} of " + Pattern.quote(server.url().replace("://", "://…@")) + ".*";
+        assertEquals(1, output.lines().filter(line -> line.matches(".*" + started)).count(), output);
         assertFalse(output.contains("hunter2"), output);
     }
 

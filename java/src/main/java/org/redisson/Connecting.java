@@ -2,6 +2,7 @@ package org.redisson;
 
 import io.redlatch.internal.Answer;
 import io.redlatch.internal.Core;
+import io.redlatch.internal.Log;
 import io.redlatch.internal.Request;
 import io.redlatch.internal.Shown;
 import java.util.Map;
@@ -20,6 +21,7 @@ public final class Connecting {
         Objects.requireNonNull(url, "the URL is null; write redis://host:6379");
         Core core = Core.connect(url, Map.of(), null);
         check(core, url);
+        tell(core, url);
         return new Redisson(core);
     }
 
@@ -29,7 +31,13 @@ public final class Connecting {
         if (!config.isLazyInitialization()) {
             check(core, servers.url);
         }
+        tell(core, servers.url);
         return core;
+    }
+
+    private static void tell(Core core, String address) {
+        String version = Connecting.class.getPackage().getImplementationVersion(); // null: the classes are in no jar
+        Log.info("redlatch " + (version == null ? "" : version + " ") + "on " + Core.platform() + ": client " + core.id() + " of " + Shown.url(address));
     }
 
     private static Core open(Config config, Servers servers) {

@@ -332,6 +332,11 @@ public final class Core {
         }
     }
 
+    /** The platform of this JVM, as in {@code linux-x86_64}. */
+    public static String platform() {
+        return NativeLibrary.platform();
+    }
+
     /** The hold that {@link #look} found; the same object for as long as it is held. */
     public KnownHold hold(String kind, byte[] name, long owner, Answer found, String shown) {
         long number = found.ticket();
