@@ -18,8 +18,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
@@ -226,6 +228,61 @@ class LeaseTest extends LockTest {
         Wait.until("it waits no more", () -> server.listeners(name) == 0);
         first.close();
         assertFalse(lock.isLocked());
+    }
+
+    @Test
+    void the_work_of_a_lease_ends_it_whichever_way_it_ends() throws Exception {
+        CompletableFuture<Boolean> seen = Lease.during(Lease.lockAsync(lock), lease -> CompletableFuture.supplyAsync(lock::isLocked));
+        assertTrue(seen.get(20, SECONDS) && !lock.isLocked());
+        IllegalStateException own = new IllegalStateException("own");
+        assertSame(own, failure(lease -> CompletableFuture.failedFuture(own)));
+        assertSame(own, failure(lease -> {
+            throw own;
+        }));
+        assertInstanceOf(NullPointerException.class, failure(lease -> null));
+        assertEquals(LostReason.DELETED, assertInstanceOf(LockLostException.class, failure(this::losing)).reason());
+        assertSame(own, failure(lease -> losing(lease).thenCompose(nothing -> CompletableFuture.failedFuture(own))));
+        assertInstanceOf(LockLostException.class, own.getSuppressed()[0]);
+        assertFalse(lock.isLocked());
+        assertInstanceOf(IllegalMonitorStateException.class, failure(lease -> lease.closeAsync().thenCompose(nothing ->
+                CompletableFuture.failedFuture(new IllegalMonitorStateException("of the work")))));
+    }
+
+    private CompletableFuture<Void> losing(Lease lease) {
+        return CompletableFuture.runAsync(() -> {
+            lock.forceUnlock();
+            try {
+                Wait.until("the loss is known", lease.hold()::isLost);
+            } catch (Exception e) {
+                throw new AssertionError(e);
+            }
+        });
+    }
+
+    private Throwable failure(Function<Lease, CompletionStage<Void>> work) {
+        return assertThrows(ExecutionException.class, () -> Lease.during(Lease.lockAsync(lock), work).get(20, SECONDS)).getCause();
+    }
+
+    @Test
+    void a_cancelled_run_gives_its_wait_up_and_keeps_the_lock_of_work_that_goes_on() throws Exception {
+        CompletableFuture<Void> work = new CompletableFuture<>();
+        CompletableFuture<Void> working = Lease.during(Lease.lockAsync(lock), lease -> work);
+        Wait.until("the work has begun", lock::isLocked);
+        CompletableFuture<Void> waiting = Lease.during(Lease.lockAsync(lock), lease -> work);
+        Wait.until("it waits", () -> server.listeners(name) == 1);
+        waiting.cancel(false);
+        Wait.until("it waits no more", () -> server.listeners(name) == 0);
+        working.cancel(false);
+        assertTrue(lock.isLocked());
+        work.complete(null);
+        Wait.until("the work is done", () -> !lock.isLocked());
+        for (int round = 0; round < 300; round++) {
+            CompletableFuture<Void> run = Lease.during(Lease.lockAsync(lock), lease -> CompletableFuture.completedFuture(null));
+            LockSupport.parkNanos(round * 2_000L);
+            run.cancel(true);
+        }
+        Wait.until("nothing is held", () -> !lock.isLocked());
+        assertTrue(Lease.tryLockAsync(lock, Duration.ofSeconds(20)).get(20, SECONDS).isPresent());
     }
 
     @Test

@@ -14,6 +14,7 @@ import io.reactivex.rxjava3.core.Single;
 import io.reactivex.rxjava3.core.SingleObserver;
 import io.redlatch.LockLostException;
 import io.redlatch.ReactiveLease;
+import java.io.File;
 import java.lang.reflect.Array;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -31,6 +32,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
@@ -345,6 +348,40 @@ class StreamsTest extends LockTest {
     }
 
     @Test
+    void a_cancelled_list_of_names_asks_for_no_further_page() throws Exception {
+        for (int i = 0; i < 3000; i++) {
+            server.call("SET", name + "-key-" + i, "");
+        }
+        KeysScanOptions none = KeysScanOptions.defaults().pattern("none:*").chunkSize(1);
+        List<Supplier<Runnable>> lists = List.of(() -> reactive.getKeys().getKeys(none).subscribe()::dispose,
+                () -> rx.getKeys().getKeys(none).subscribe()::dispose);
+        for (Supplier<Runnable> list : lists) {
+            long before = scans();
+            Runnable cancel = list.get();
+            Wait.until("it scans", () -> scans() > before + 3);
+            cancel.run();
+            lock.lock(); // its answer comes behind that of the page under way
+            lock.unlock();
+            long after = scans();
+            lock.lock();
+            lock.unlock();
+            assertTrue(after - before < 2000 && scans() <= after + 1, before + ", " + after + ", " + scans());
+        }
+    }
+
+    private long scans() throws Exception {
+        Matcher calls = Pattern.compile("cmdstat_scan:calls=(\\d+)").matcher(String.valueOf(server.call("INFO", "commandstats")));
+        return calls.find() ? Long.parseLong(calls.group(1)) : 0;
+    }
+
+    @Test
+    void a_subscription_of_rxjava_is_disposed_once_it_is_over() throws Exception {
+        io.reactivex.rxjava3.disposables.Disposable tried = rx.getLock(name).tryLock(ALICE).subscribe();
+        Wait.until("it is over", tried::isDisposed);
+        lock.unlockAsync(ALICE).get();
+    }
+
+    @Test
     void two_views_of_one_object_are_equal_and_show_it() {
         Object semaphore = reactive.getSemaphore(name);
         assertEquals(semaphore, semaphore);
@@ -354,8 +391,18 @@ class StreamsTest extends LockTest {
 
     @Test
     void a_program_without_the_libraries_runs_and_is_told_which_one_is_missing() throws Exception {
-        String output = new Child(Child.jar(), Child.classes()).run(WithoutStreams.class, server.url());
-        assertTrue(output.contains("locked") && output.contains("io.projectreactor:reactor-core") && output.contains("io.reactivex.rxjava3:rxjava")
-                && output.endsWith("ended by itself"), output);
+        for (String jars : new String[] {"", "reactor-core|reactive-streams", "rxjava|reactive-streams", "reactive-streams"}) {
+            Child child = new Child(Child.jar(), Child.classes());
+            for (String path : System.getProperty("optional.classpath").split(File.pathSeparator)) {
+                if (new File(path).getName().matches("(" + jars + ")-[0-9].*")) {
+                    child.behind(path);
+                }
+            }
+            String reactor = jars.startsWith("reactor") ? "there" : "reactive() needs io.projectreactor:reactor-core, .*";
+            String rxjava = jars.startsWith("rxjava") ? "there" : "rxJava\\(\\) needs io.reactivex.rxjava3:rxjava, .*";
+            String output = child.run(WithoutStreams.class, server.url());
+            String told = output.lines().filter(line -> line.matches("locked|there|.* needs .*|ended by itself")).collect(Collectors.joining("\n"));
+            assertTrue(told.matches("locked\n" + reactor.replace("()", "\\(\\)") + "\n" + rxjava + "\nended by itself"), jars + ": " + output);
+        }
     }
 }

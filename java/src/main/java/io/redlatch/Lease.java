@@ -1,8 +1,11 @@
 package io.redlatch;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
@@ -77,13 +80,12 @@ public final class Lease implements AutoCloseable {
      * Waits for the lock as long as it takes, without a thread, and has the hold renewed until it is closed:
      *
      * <pre>{@code
-     * Lease.lockAsync(client.getLock("orders:42")).thenCompose(lease ->
-     *         charge(order).handle((result, error) -> lease.closeAsync()).thenCompose(end -> end));
+     * CompletableFuture<Receipt> receipt = Lease.during(Lease.lockAsync(client.getLock("orders:42")), lease -> charge(order));
      * }</pre>
      *
      * <p>The owner is no thread: each call is an owner of its own, which enters the lock beside no other hold, whichever threads the calls come from, and
      * any thread may close the lease. Cancelling the future, or completing it, gives the request up; a lock that was still taken goes back.
-     * Derived stages, as those of {@code thenCompose}, cancel nothing. Failures are those of {@link RLock#lockAsync()}.
+     * Derived stages, as those of {@code thenCompose}, cancel nothing; nor does {@code await()} of a coroutine that is cancelled when the lock is there already. Failures are those of {@link RLock#lockAsync()}.
      *
      * @throws IllegalArgumentException if {@code lock} was not made by this library; it is not acquired then
      */
@@ -112,6 +114,57 @@ public final class Lease implements AutoCloseable {
      */
     public static CompletableFuture<Optional<Lease>> tryLockAsync(RLock lock, Duration wait, Duration lease) {
         return takeAsync(lock, waiting(wait), ms(lease), taken -> taken);
+    }
+
+    /**
+     * Runs {@code work} with the lease that {@code asked} brings, and closes the lease when the stage of the work is done, or when the work fails
+     * before it has one. The result is that of the work. A failure of the work is told before a loss of the lock, which is suppressed in it then.
+     *
+     * <p>Cancelling the result while the lock is waited for gives the request up. Work that has begun goes on, and keeps the lock until its own stage is
+     * done: an owner whose work goes on must not lose its lock.
+     *
+     * @param asked the future of {@link #lockAsync(RLock)} itself
+     * @throws LockLostException in the future, if the lock was lost and the work did not fail
+     */
+    public static <T> CompletableFuture<T> during(CompletableFuture<Lease> asked, Function<? super Lease, ? extends CompletionStage<T>> work) {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        result.whenComplete((value, error) -> asked.cancel(false)); // without effect on a lease that is there
+        asked.whenComplete((lease, error) -> {
+            if (error != null) {
+                result.completeExceptionally(bare(error));
+            } else if (result.isDone()) { // cancelled in this moment
+                lease.closeAsync();
+            } else {
+                begun(lease, work).whenComplete((value, failure) ->
+                        lease.closeAsync().whenComplete((nothing, loss) -> end(result, value, bare(failure), bare(loss))));
+            }
+        });
+        return result;
+    }
+
+    private static <T> CompletionStage<T> begun(Lease lease, Function<? super Lease, ? extends CompletionStage<T>> work) {
+        try {
+            return Objects.requireNonNull(work.apply(lease), "the work has no stage");
+        } catch (Throwable e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    private static <T> void end(CompletableFuture<T> result, T value, Throwable failure, Throwable loss) {
+        if (failure == null && loss == null) {
+            result.complete(value);
+        } else if (failure == null) {
+            result.completeExceptionally(loss);
+        } else {
+            if (loss != null && loss != failure) {
+                failure.addSuppressed(loss);
+            }
+            result.completeExceptionally(failure);
+        }
+    }
+
+    private static Throwable bare(Throwable error) {
+        return error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
     }
 
     /** @param result of the lease; empty if the wait was in vain */

@@ -6,7 +6,7 @@ import org.redisson.api.RLock;
 import reactor.core.publisher.Mono;
 
 /**
- * The leases of {@link Lease#lockAsync(RLock)} for Reactor, which is a library that the application brings:
+ * The leases of {@link Lease#lockAsync(RLock)} for Reactor, which is a library that the application brings, 3.4.14 or newer:
  *
  * <pre>{@code
  * Mono<Receipt> paid = Mono.usingWhen(ReactiveLease.lock(client.getLock("orders:42")),
@@ -16,7 +16,7 @@ import reactor.core.publisher.Mono;
  *
  * <p>Each subscription is an owner of its own. It gets its lease, or has cancelled and leaves nothing held. So put {@code usingWhen} right around the
  * acquire: an operator in between, such as {@code map} or {@code timeout}, may drop a lease that it has got just when it is cancelled, and then nothing
- * closes it.
+ * closes it. {@code usingWhen} of an older Reactor may do that as well.
  */
 public final class ReactiveLease {
     private ReactiveLease() {}

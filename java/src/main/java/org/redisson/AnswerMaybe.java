@@ -37,7 +37,7 @@ final class AnswerMaybe extends Maybe<Object> {
 
         @Override
         public boolean isDisposed() {
-            return isCancelled();
+            return isOver();
         }
 
         @Override

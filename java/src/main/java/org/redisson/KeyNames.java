@@ -71,11 +71,26 @@ final class KeyNames {
                 if (!isUnclear()) {
                     return CompletableFuture.completedFuture(!names.isEmpty());
                 }
+                CompletableFuture<Boolean> found = new CompletableFuture<>();
+                ask(found);
+                return found;
+            }
+
+            /** Asks for page after page until there is a name, or the caller has given up. */
+            private void ask(CompletableFuture<Boolean> found) {
                 RFuture<Void> page = keys.submit(page(), answer -> {
                     add(answer);
                     return null;
                 });
-                return page.thenCompose(nothing -> hasNext());
+                page.whenComplete((nothing, error) -> {
+                    if (error != null) {
+                        found.completeExceptionally(error);
+                    } else if (!isUnclear()) {
+                        found.complete(!names.isEmpty());
+                    } else if (!found.isDone()) {
+                        ask(found);
+                    }
+                });
             }
 
             @Override

@@ -1,6 +1,7 @@
 package org.redisson;
 
 import io.redlatch.internal.AnswerPublisher;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -11,6 +12,11 @@ import reactor.core.publisher.Mono;
 
 /** Reactor's streams. */
 final class ReactorStreams implements StreamProxy.Streams {
+    /** @throws NoClassDefFoundError if Reactor is not on the class path */
+    ReactorStreams() {
+        Objects.requireNonNull(Mono.class);
+    }
+
     @Override
     public boolean have(Class<?> type) {
         return type == Mono.class || type == Flux.class;

@@ -36,7 +36,7 @@ final class RedissonFuture<V> extends CompletableFuture<V> implements RFuture<V>
     static <V> RFuture<V> submit(Core core, Request request, Function<Answer, V> decode, Consumer<V> untaken) {
         RedissonFuture<V> future = cancellable();
         // Last: the caller has to get the future then.
-        future.sent(core, core.submit(request, answer -> future.settle(answer, decode, untaken)));
+        future.sent(core, core.submit(request, answer -> future.settle(request, answer, decode, untaken)));
         return future;
     }
 
@@ -79,7 +79,7 @@ final class RedissonFuture<V> extends CompletableFuture<V> implements RFuture<V>
             fail(e);
             return false;
         }
-        return settle(answer, decode, value -> { });
+        return settle(call.request(), answer, decode, value -> { });
     }
 
     /** Notes a request, unless its answer was there first and another request has followed. */
@@ -135,7 +135,7 @@ final class RedissonFuture<V> extends CompletableFuture<V> implements RFuture<V>
     }
 
     /** False: the caller does not take the answer, because it completed the future before, or for want of memory. */
-    private boolean settle(Answer answer, Function<Answer, V> decode, Consumer<V> untaken) {
+    private boolean settle(Request request, Answer answer, Function<Answer, V> decode, Consumer<V> untaken) {
         answered = true;
         V value;
         try {
@@ -147,7 +147,7 @@ final class RedissonFuture<V> extends CompletableFuture<V> implements RFuture<V>
             return false;
         }
         try {
-            boolean taken = (taker == null || taker.takes()) && complete(value);
+            boolean taken = (taker == null || !request.brings(answer) || taker.takes()) && complete(value);
             if (!taken) {
                 untaken.accept(value);
             }

@@ -4,6 +4,7 @@ import io.reactivex.rxjava3.core.Completable;
 import io.reactivex.rxjava3.core.Flowable;
 import io.reactivex.rxjava3.core.Maybe;
 import io.reactivex.rxjava3.core.Single;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -12,6 +13,11 @@ import org.redisson.api.RLockRx;
 
 /** RxJava's streams. */
 final class RxStreams implements StreamProxy.Streams {
+    /** @throws NoClassDefFoundError if RxJava is not on the class path */
+    RxStreams() {
+        Objects.requireNonNull(Maybe.class);
+    }
+
     @Override
     public boolean have(Class<?> type) {
         return type == Single.class || type == Maybe.class || type == Completable.class || type == Flowable.class;

@@ -49,9 +49,9 @@ public abstract class Asking {
         }
     }
 
-    /** Whether the subscriber has cancelled before the answer was there. */
-    public final boolean isCancelled() {
-        return taker.hasGivenUp();
+    /** Whether the subscriber has its answer or has cancelled. */
+    public final boolean isOver() {
+        return taker.isOver();
     }
 
     /** Hands the answer over; it may be null. */

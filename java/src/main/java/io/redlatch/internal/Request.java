@@ -96,6 +96,11 @@ public final class Request {
         return new Request(RENEW, kind, name, owner, 0, lease, hold);
     }
 
+    /** Has one hold last for {@code lease} ms from now on: longer, or shorter if it is not renewed and its owner has no other one. */
+    public static Request extend(String kind, byte[] name, long owner, long hold, long lease) {
+        return new Request(EXTEND, kind, name, owner, 0, lease, hold);
+    }
+
     /**
      * Ends one hold, whose key stays until {@code atLeast} ms have passed since it began. A server that cannot be asked is no error, and the answer
      * says not now.
@@ -168,7 +173,7 @@ public final class Request {
     }
 
     /** Whether the answer brings something that has to go back by {@link #undo} where no caller takes it. */
-    boolean brings(Answer answer) {
+    public boolean brings(Answer answer) {
         return answer.done() && (op == ACQUIRE || (op == EXPIRY || op == DELETION) && hold == 0);
     }
 

@@ -4,7 +4,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Decides at the moment of an answer whether its caller takes it. A caller that may give up on another thread, before it has the future of its request,
+ * Decides, at the moment of an answer that brings a hold or permits, whether its caller takes it. A caller that may give up on another thread, before it has the future of its request,
  * cannot do so by cancelling the future: either it takes the answer or it has given up, and never both.
  */
 public final class Taker {
@@ -43,6 +43,11 @@ public final class Taker {
     /** The caller gives up. False: it has taken the answer, or has given up before. */
     boolean giveUp() {
         return state.compareAndSet(State.IDLE, State.GIVEN_UP) || state.compareAndSet(State.ASKING, State.GIVEN_UP);
+    }
+
+    /** Whether the caller has taken the answer or has given up. */
+    boolean isOver() {
+        return state.get() == State.TAKEN || hasGivenUp();
     }
 
     boolean hasGivenUp() {

@@ -6,8 +6,8 @@ import reactor.core.publisher.Mono;
 /**
  * Locks for Reactor: the methods of {@link RLockAsync}, each carried out once per subscription.
  *
- * <p>Without the parameter {@code threadId} the owner is the thread that subscribes. A chain usually runs on several threads, so one that
- * acquires and releases should name a number of its own, or use {@link io.redlatch.Lease#lockAsync(RLock)}, which has no thread.
+ * <p>Without the parameter {@code threadId} the owner is the thread that asks for the element, mostly the one that subscribes. A chain usually runs on several threads,
+ * so one that acquires and releases should name a number of its own, or use {@link io.redlatch.ReactiveLease}, which has no thread.
  *
  * <p>Cancelling a subscription gives the request up, at any moment: a lock that it still took goes back.
  */
