@@ -147,7 +147,7 @@ test-python: build
 
 test-java: build
 	$(call heading,tests: Java)
-	timeout 1200 gradle --console=plain --quiet -Pprofile=ci junit junit25 $(if $(REDLATCH_NEEDS_JDK25),-PneedsJdk25)
+	timeout 1500 gradle --console=plain --quiet -Pprofile=ci junit junit25 besides $(if $(REDLATCH_NEEDS_JDK25),-PneedsJdk25)
 	$(call heading,the published jar in a Gradle and a Maven project)
 	timeout 600 tests/consumers/run
 
