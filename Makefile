@@ -148,6 +148,8 @@ test-python: build
 test-java: build
 	$(call heading,tests: Java)
 	timeout 1500 gradle --console=plain --quiet -Pprofile=ci junit junit25 besides $(if $(REDLATCH_NEEDS_JDK25),-PneedsJdk25)
+	$(call heading,tests: Spring Boot)
+	timeout 600 gradle --console=plain --quiet -Pprofile=ci springBoot35 springBoot40
 	$(call heading,the published jar in a Gradle and a Maven project)
 	timeout 600 tests/consumers/run
 

@@ -46,9 +46,21 @@ def commands() -> list[list[str]]:
         ),
         *([str(path)] for path in sorted(HERE.glob("shell/*.sh"))),
         [*SERVICE, "--target-dir", "target/service"],
-        [*GRADLE, "-Pprofile=ci", "publishToMavenLocal"],
+        [*GRADLE, "-Pprofile=ci", ":publishToMavenLocal", ":spring:publishToMavenLocal"],
         [*GRADLE, "-p", "examples/java", "run"],
         [*MAVEN, "-f", "examples/java/pom.xml", "compile", "exec:java", "-Dexec.mainClass=Main"],
+        *(
+            [
+                *MAVEN,
+                "-f",
+                "examples/spring/pom.xml",
+                f"-Dboot={boot}",
+                "compile",
+                "exec:java",
+                "-Dexec.mainClass=shop.Shop",
+            ]
+            for boot in ("3.5.7", "4.0.7")
+        ),
     ]
 
 

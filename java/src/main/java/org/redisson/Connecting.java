@@ -11,16 +11,23 @@ import org.redisson.api.RedissonClient;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.config.Config;
 
-/** Connects a client: returns once a server has answered. Public only for the sake of {@link io.redlatch.Redlatch}. */
+/** Connects a client: returns once a server has answered. Public only for the sake of {@link io.redlatch.Redlatch} and of the Spring module. */
 public final class Connecting {
     private Connecting() {
     }
 
     /** See {@link io.redlatch.Redlatch#connect}. */
     public static RedissonClient connect(String url) {
+        return connect(url, false);
+    }
+
+    /** @param lazily whether the first call connects, instead of this one */
+    public static RedissonClient connect(String url, boolean lazily) {
         Objects.requireNonNull(url, "the URL is null; write redis://host:6379");
         Core core = Core.connect(url, Map.of(), null);
-        check(core, url);
+        if (!lazily) {
+            check(core, url);
+        }
         tell(core, url);
         return new Redisson(core);
     }

@@ -1,0 +1,8 @@
+package io.redlatch.spring;
+
+/** What another bean says of the servers, as one of Testcontainers. Its type in Boot has another package in each generation. */
+@FunctionalInterface
+interface ServerDetails {
+    /** Null: there is no such bean, or it says no more than the properties. */
+    SpringDataRedis over(SpringDataRedis properties);
+}
