@@ -75,10 +75,12 @@ pub fn find(client: &Client, name: &str) -> Result<Option<HeldLock>, Failure> {
         return Ok(Some(lock));
     }
     let is_there = match client.lock(name).blocking().is_locked() {
+        // A user without the right to ask sees what the listing shows.
         Err(Error::Refused { code, .. }) => code == "WRONGTYPE",
         // A client may have taken the lock in between.
         Ok(true) => return look()?.map(Some).ok_or_else(|| no_lock(name)),
-        Ok(false) | Err(_) => false,
+        Ok(false) => false,
+        Err(error) => return Err(error.into()),
     };
     match is_there {
         true => Err(no_lock(name)),

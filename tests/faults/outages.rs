@@ -290,6 +290,73 @@ fn a_grant_that_comes_after_its_lease_is_never_told_as_a_lock_that_is_taken_and_
 }
 
 #[test]
+fn a_wait_whose_grant_comes_after_its_lease_is_never_told_that_the_lock_is_taken_and_leaves_nothing() {
+    let lease = ms(600);
+    // The answer comes after the wait, or before its end and nothing after it.
+    let waits = [ms(500), ms(1200)];
+    let held = ALL.iter().filter(|KindRow { traits, .. }| traits.held);
+    all_at_once(held.flat_map(|KindRow { traits, .. }| waits.map(|wait| (traits, wait))).map(|(traits, wait)| {
+        let title = format!("{} {wait:?}", traits.name);
+        let job = {
+            let title = title.clone();
+            move || {
+                let server = Server::start();
+                let proxy = Proxy::start(&server);
+                let slow = connect(&format!("{}{TRIES}", server.url_at(proxy.port())));
+                let other = connect(&format!("{}{TRIES}", server.url()));
+                kinds::set_up(&other, traits.name, "n", 1);
+                let acquire = Request { lease: Some(lease), wait: Some(wait), ..request(traits, Op::Acquire, 1) };
+                assert!(slow.run_blocking(acquire.clone()).expect("answered").done, "it is free");
+                slow.run_blocking(request(traits, Op::Release, 1)).expect("held");
+                proxy.stall(Direction::ToClient);
+                let waited = thread::scope(|scope| {
+                    let called = std::time::Instant::now();
+                    let waits = scope.spawn(|| slow.run_blocking(acquire));
+                    eventually("the end of the lease", || (called.elapsed() > lease + ms(20)).then_some(()));
+                    server.pause();
+                    proxy.flow();
+                    waits.join().expect("no panic")
+                });
+                let Err(Error::Unavailable { .. }) = waited else { panic!("{title}: {waited:?}") };
+                let stats = slow.stats();
+                assert_eq!(stats.not_acquired, 0, "{title}: {stats:?}");
+                server.resume();
+                eventually("the give-back", || try_for(&other, traits, 2, None).expect("answered").done.then_some(()));
+            }
+        };
+        (title, job)
+    }));
+}
+
+#[test]
+fn the_give_back_of_a_grant_that_came_after_its_lease_is_done_when_its_client_is_dropped() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let url = server.url_at(proxy.port());
+    // A copy that is older than a second would be refused by its script.
+    let lease = ms(600);
+    let slow = connect(&format!("{url}{TRIES}"));
+    slow.lock("n").blocking().acquire().expect("it is free").release().expect("held");
+    proxy.stall(Direction::ToServer);
+    let tried = thread::scope(|scope| {
+        let called = std::time::Instant::now();
+        let tries = scope.spawn(|| {
+            slow.lock("n").lease(lease).blocking().try_acquire().map(|taken| taken.map(|held| held.release()))
+        });
+        eventually("the end of the lease", || (called.elapsed() > lease + ms(20)).then_some(()));
+        proxy.flow();
+        tries.join().expect("no panic")
+    });
+    match tried {
+        // A slow machine: the server has refused that try for its age, and granted the next one.
+        Ok(taken) => assert!(taken.is_some(), "no other owner has it"),
+        Err(error) => assert!(matches!(error, Error::Unavailable { .. }), "{error}"),
+    }
+    drop(slow);
+    assert!(!server.view().exists("n"), "the program ends, and the lock is free");
+}
+
+#[test]
 fn a_caller_that_joins_a_sleeping_line_has_the_servers_answer_before_its_wait_ends() {
     let taken = Taken::new(&ALL[0].traits, None);
     let first = taken.wait(2, secs(60));

@@ -241,9 +241,18 @@ impl Info {
     /// Whether a master that is cut off from its replicas goes on granting locks.
     fn partition(&self, server: &str, least: Option<u64>, wanted: Wanted) -> Option<Finding> {
         let about = "partition";
-        // The server counts them only if the setting is above zero.
+        // The server counts them only if this setting and min-replicas-max-lag are above zero.
         let in_step = self.number("min_slaves_good_slaves");
+        let is_off = self.text("min_slaves_good_slaves").is_empty();
         match least? {
+            1.. if is_off => Some(Finding::doubtful(
+                about,
+                format!(
+                    "{server} goes on granting locks when it is cut off, also after a replica has taken its place: min-replicas-to-write \
+                     is set, and a min-replicas-max-lag of 0 switches it off"
+                ),
+                "set min-replicas-max-lag to 10 seconds, or fewer",
+            )),
             0 if self.followers().is_empty() && !wanted.failover => None,
             0 => Some(Finding::doubtful(
                 about,
@@ -337,6 +346,11 @@ mod tests {
         assert_eq!(level("connected_slaves:2\r\n", None, plain), None);
         assert_eq!(level("connected_slaves:2\r\n", Some(0), plain), Some(Level::Doubtful));
         assert_eq!(level("connected_slaves:0\r\n", Some(0), "redis+sentinel://h/m"), Some(Level::Doubtful));
+        let text = finding("connected_slaves:0\r\n", Some(1), plain)
+            .filter(|finding| finding.level == Level::Doubtful)
+            .expect("it is off")
+            .text;
+        assert!(text.contains("min-replicas-max-lag of 0"), "{text}");
         let two = "connected_slaves:2\r\nmin_slaves_good_slaves:1\r\n";
         assert_eq!(level(two, Some(1), plain), Some(Level::Good));
         let text = finding(two, Some(2), plain).filter(|finding| finding.level == Level::Bad).expect("it is bad").text;

@@ -12,7 +12,7 @@ use super::rights;
 use super::servers::{Site, shown};
 use crate::clock;
 use crate::list::literal;
-use crate::table::{count, count_with};
+use crate::table::{count, count_with, in_one_line};
 
 /// The keys that the server looks at in one call, which takes it a few tenths of a millisecond.
 const PAGE: &str = "200";
@@ -85,10 +85,10 @@ impl Names {
         format!("{}{more}", names.join(", "))
     }
 
-    /// The name for a command of a remedy: that of the only orphan, as a shell takes it.
+    /// The name for a command of a remedy: that of the only orphan, as a shell takes it, if it can be shown as it is.
     fn only(&self, placeholder: &str) -> String {
         match self.shown.as_slice() {
-            [name] if cut(name) == *name => quoted(name),
+            [name] if cut(name) == *name && in_one_line(name) == *name => quoted(name),
             _ => placeholder.to_owned(),
         }
     }

@@ -89,17 +89,26 @@ pub fn draw(frame: &mut Frame, title: &Title, picture: &Picture, view: &mut View
         }
     }
     if let Mode::Asking(question) = view.mode.clone() {
-        let width = usize::from(area.width).max(1);
-        let lines = width_of(&question) / width + 3;
-        let needed = u16::try_from(lines).unwrap_or(u16::MAX);
+        let style = look.coloured(Color::Yellow).bold();
+        let asked = Paragraph::new(question.as_str()).style(style).wrap(Wrap { trim: true });
+        let needed = lines_of(&asked, &question, area.width) + 1;
         view.is_question_shown = needed <= middle.height;
         let height = needed.min(middle.height);
         let place = Rect { y: bottom - height, height, ..area };
         Clear.render(place, frame.buffer_mut());
-        let style = look.coloured(Color::Yellow).bold();
-        Paragraph::new(question.as_str()).style(style).wrap(Wrap { trim: true }).render(place, frame.buffer_mut());
+        asked.render(place, frame.buffer_mut());
     }
     foot(frame, line(bottom), view, look);
+}
+
+/// The number of lines of a paragraph of this text. It breaks at blanks, so two lines have together more than one can have.
+fn lines_of(paragraph: &Paragraph, text: &str, width: u16) -> u16 {
+    let most = 2 * width_of(text) / usize::from(width).max(1) + 1;
+    let area = Rect { x: 0, y: 0, width, height: u16::try_from(most).unwrap_or(u16::MAX) };
+    let mut drawn = Buffer::empty(area);
+    paragraph.render(area, &mut drawn);
+    let is_blank = |y: &u16| (0..width).all(|x| drawn[(x, *y)].symbol() == " ");
+    area.height - (0..area.height).rev().take_while(is_blank).count() as u16
 }
 
 fn head(buffer: &mut Buffer, area: Rect, title: &Title, picture: &Picture, view: &View, look: Look) {

@@ -15,6 +15,10 @@ use crate::list::literal;
 
 /// The server rests so many times as long as a look took, as it does from the library's listing.
 const REST: u32 = 9;
+/// The longest rest after a look and the longest pause after a listing. A look that takes longer has waited for a server or a process that stood
+/// still, and changes of those locks go unseen meanwhile.
+const LONGEST_REST: Duration = Duration::from_secs(2);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// So many looks are under way at once.
 const AT_ONCE: usize = 8;
 /// The longest time of a listing that is to find what is waited for.
@@ -73,7 +77,8 @@ impl<F: Fn()> Feed<'_, F> {
                 }
             }
             self.feed(|watch, now| watch.listing_done(began, now));
-            sleep((clock::now().saturating_sub(began)).max(self.interval).max(LEAST)).await;
+            let took = clock::now().saturating_sub(began);
+            sleep(took.min(LONGEST_PAUSE).max(self.interval).max(LEAST)).await;
         }
     }
 
@@ -148,7 +153,7 @@ impl<F: Fn()> Feed<'_, F> {
                 continue;
             }
             self.watch.lock().expect("nothing panics while it is held").answered(took);
-            sleep(took * REST).await;
+            sleep((took * REST).min(LONGEST_REST)).await;
         }
     }
 

@@ -70,6 +70,8 @@ pub struct Target {
 pub enum Attempt {
     Taken(Answer),
     Busy(Busy),
+    /// The lease of what the server has granted was over for the client when it heard of that. Nothing tells whether another owner has the lock.
+    Late,
 }
 
 /// The outcome of a call that the caller's thread has sent, and the time of the sending.
@@ -286,12 +288,7 @@ impl Target {
             }
             Code::Done => Some(match self.taken(reply, renewed, sent) {
                 Some(taken) => Attempt::Taken(taken),
-                // A caller that waits asks again at once.
-                None if self.waits() => Attempt::busy(Some(Duration::ZERO)),
-                None => {
-                    self.free_late_grant();
-                    return Err(self.granted_late());
-                }
+                None => Attempt::Late,
             }),
             Code::NotNow => {
                 self.changed_shared();

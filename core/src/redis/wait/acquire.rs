@@ -65,7 +65,15 @@ pub fn start(waiter: Waiter, inside: Duration) -> Option<Result<Answer>> {
             }
             Ok(Some(Attempt::Busy(busy))) => {
                 // The order matters: the end of the owner's former wait would give the place in the queue up.
-                join(waiter, busy, now);
+                join(waiter, Some(busy), now);
+                drop(entry);
+            }
+            Ok(Some(Attempt::Late)) => {
+                if waiter.patience.is_over(Instant::now()) {
+                    target.free_late_grant();
+                    return waiter.refuse(target.granted_late());
+                }
+                join_late(waiter, now);
                 drop(entry);
             }
             Err(error) => return waiter.refuse(error),
@@ -183,8 +191,14 @@ fn is_short(waiter: &Waiter, now: Instant) -> bool {
     waiter.patience.deadline().is_some_and(|deadline| deadline < now + AN_ANSWER)
 }
 
-/// Joins the line after a try since `since` that found the lock busy.
-fn join(waiter: Waiter, busy: Busy, since: Instant) {
+/// Joins the line after a try since `since` that was granted too late. The line asks again at once.
+fn join_late(waiter: Waiter, since: Instant) {
+    waiter.target.free_late_grant_beside();
+    join(waiter, None, since);
+}
+
+/// Joins the line after a try since `since` that found the lock `busy`; `None`: it has not told.
+fn join(waiter: Waiter, busy: Option<Busy>, since: Instant) {
     let target = waiter.target.clone();
     let now = Instant::now();
     let joined = {
@@ -193,11 +207,12 @@ fn join(waiter: Waiter, busy: Busy, since: Instant) {
             drop(lines);
             return once_more(vec![waiter]);
         }
-        let met = match target.is_near(now) {
-            true => Obstacle::Near,
+        let met = match busy {
+            _ if target.is_near(now) => Obstacle::Near,
+            None => Obstacle::Unknown,
             // The line listened all the while: a second try would find the same.
-            false if waiter.heard.is_some() && waiter.heard == target.heard() => Obstacle::Busy(busy),
-            false => Obstacle::WasBusy(busy),
+            Some(busy) if waiter.heard.is_some() && waiter.heard == target.heard() => Obstacle::Busy(busy),
+            Some(busy) => Obstacle::WasBusy(busy),
         };
         lines.join(waiter, met, now)
     };
@@ -265,8 +280,13 @@ fn end(waiter: Waiter, tried: Result<Attempt>, since: Instant) {
             once_more(twins);
             hand_out(target, taken, Some((waiter, cancelled)));
         }
-        Ok(Attempt::Busy(busy)) if !late => join(waiter, busy, since),
-        Ok(_) => {
+        Ok(Attempt::Busy(busy)) if !late => join(waiter, Some(busy), since),
+        Ok(Attempt::Late) if !late => join_late(waiter, since),
+        Ok(Attempt::Late) => {
+            target.free_late_grant();
+            refuse(&target, vec![(waiter, Err(target.granted_late()))], true);
+        }
+        Ok(Attempt::Busy(_)) => {
             target.leave_behind();
             waiter.answer(Ok(Answer::not_now()));
         }

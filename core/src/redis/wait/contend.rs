@@ -172,6 +172,15 @@ fn finish(redis: &Arc<Redis>, key: &LineKey, did: StepResult, since: Instant, pr
                 once_more(twins);
             }
         }
+        StepResult::Tried(target, _, Ok(Attempt::Late)) => {
+            target.free_late_grant_beside();
+            let cancelled = redis.lines().change(key, now, |line| {
+                line.pace.hurry(now);
+                line.placed = target.queues();
+                line.put_back()
+            });
+            answer_cancelled(cancelled.flatten().map(|place| place.waiter));
+        }
         StepResult::Tried(target, _, Err(error)) if !target.is_as_patient_as_client() || is_of_one(&error) => {
             // The other waiters have other time limits, or do not hold the lock, or get a try of their own.
             let ended = redis.lines().fail_head(key, &error, now);

@@ -128,6 +128,10 @@ impl Pass {
         match tried {
             Ok(Attempt::Taken(taken)) => has_it(&to, taken, Instant::now() + to.lease),
             Ok(Attempt::Busy(_)) => return_to_line(&to),
+            Ok(Attempt::Late) => {
+                to.free_late_grant_beside();
+                return_to_line(&to);
+            }
             Err(error) => {
                 let returned = to.redis.lines().returned(&to.key(), Instant::now());
                 if let Some((waiter, cancelled)) = returned {

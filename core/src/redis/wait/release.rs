@@ -280,13 +280,27 @@ impl Target {
     }
 
     /// Has the client free what the server may have granted by a call whose answer came after the end of the lease: if the call was long on its
-    /// way, the server keeps it.
-    pub fn free_late_grant(&self) {
+    /// way, the server keeps it. The caller waits on, and its next call need not wait for this one.
+    pub fn free_late_grant_beside(&self) {
         let now = Instant::now();
-        self.insist(self.grip(), now, now + self.patience());
+        self.insist(self.claim.clone(), now, now + self.patience());
     }
 
-    /// The error of such a call, whose caller does not wait: no other owner need have the lock.
+    /// As [`Target::free_late_grant_beside`], at once, for a caller that ends now. A program that ends as well waits for it.
+    pub fn free_late_grant(&self) {
+        let target = self.clone();
+        drop(self.redis.io.spawn_present(async move {
+            match target.enter(target.retry_limits(None)).await {
+                Ok(entry) => {
+                    let leave = target.redis.holds(|holds| holds.kept_under(&entry.claim, Instant::now()));
+                    let _ = target.give_back(entry, leave, Vec::new()).await;
+                }
+                Err(_) => target.free_late_grant_beside(),
+            }
+        }));
+    }
+
+    /// The error of a caller that ends so: no other owner need have the lock.
     pub fn granted_late(&self) -> Error {
         let cause = format!(
             "answered after the lease of {:?} was over, and the lock is given back; choose a longer lease, or look at the way to the server",

@@ -60,16 +60,18 @@ impl Processes {
         if let Some(said) = last.filter(|said| said.is_enough(clients, began)) {
             return self.remember(slot, said, clients);
         }
-        let _asks = match asking.try_lock() {
-            Ok(asks) => asks,
+        let (_asks, has_waited) = match asking.try_lock() {
+            Ok(asks) => (asks, false),
             // Another look asks. What was known of these clients will do.
             Err(_) => match self.part(slot, |part| part.last.clone()).filter(|said| said.has_answered(clients)) {
                 Some(said) => return said.known,
-                None => asking.lock().await,
+                None => (asking.lock().await, true),
             },
         };
         let said = match self.part(slot, |part| part.last.clone()) {
             Some(said) if said.is_enough(clients, began) => said,
+            // A long list with its rest is no longer fresh when those behind it have their turn: each of them would ask anew.
+            Some(said) if has_waited && (said.asked >= began || said.has_answered(clients)) => said,
             last => self.ask(link, slot, limit, last).await,
         };
         self.remember(slot, said, clients)
