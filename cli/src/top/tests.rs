@@ -319,6 +319,13 @@ fn a_release_asks_and_only_y_is_yes() {
         assert_eq!(case.key(answer), Some(action));
         case.view.tell("done".to_owned());
     }
+    // Two of these words have no room in one line.
+    case.key(KeyCode::Char('R'));
+    assert!(case.view.ask("stock:eu", ["n".repeat(41).as_str(); 10].join(" ")));
+    case.screen(80, 12);
+    assert_eq!(case.key(KeyCode::Char('y')), None, "the question cannot be read whole");
+    case.screen(80, 24);
+    assert_eq!(case.key(KeyCode::Char('n')), Some(Action::Leave));
     case.key(KeyCode::Char('R'));
     assert!(!case.view.ask("stock:eu", "n".repeat(70_000)), "a question that cannot be read is none");
     assert!(case.view.mode == Mode::Rows && case.view.notice.contains("redlatch release"), "{}", case.view.notice);
