@@ -146,9 +146,11 @@ test-python: build
 	timeout 900 $(VENV)/pytest --numprocesses 3 --dist worksteal tests/python
 
 test-java: build
-	$(call heading,tests: Java)
-	timeout 1500 gradle --console=plain --quiet -Pprofile=ci junit junit25 besides $(if $(REDLATCH_NEEDS_JDK25),-PneedsJdk25)
-	$(call heading,tests: Spring Boot)
+	$(call heading,tests: Java on two JDKs at once)
+	gradle --console=plain --quiet -Pprofile=ci jar testClasses
+	tests/java/both $(if $(REDLATCH_NEEDS_JDK25),-PneedsJdk25)
+	$(call heading,tests: beside Redisson and in Spring Boot)
+	timeout 900 gradle --console=plain --quiet -Pprofile=ci besides
 	timeout 600 gradle --console=plain --quiet -Pprofile=ci springBoot35 springBoot40
 	$(call heading,the published jar in a Gradle and a Maven project)
 	timeout 600 tests/consumers/run

@@ -34,9 +34,8 @@ final class ReactiveLocks implements SmallProgram {
         lock.lock(4).block();
         Disposable waiter = lock.lock(5).subscribe();
         waiter.dispose();
-        lock.unlock(4).block();
-        show.until(() -> !plain.isLocked());
-        show.line("disposed", waiter.isDisposed(), lock.tryLock(6).block(), lock.forceUnlock().block(), lock.isLocked().block());
+        // Redisson's waiter may have the lock all the same.
+        show.line("disposed", waiter.isDisposed(), lock.isHeldByThread(4).block(), lock.forceUnlock().block());
         RFencedLockReactive fenced = reactive.getFencedLock("reactive-fenced");
         long first = fenced.lockAndGetToken().block();
         show.line("fenced", fenced.getToken().block() == first, fenced.remainTimeToLive().block() > 1000, fenced.forceUnlock().block());

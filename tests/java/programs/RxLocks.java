@@ -32,9 +32,8 @@ final class RxLocks implements SmallProgram {
         });
         Disposable disposed = lock.lock(5).subscribe();
         disposed.dispose();
-        lock.unlock(3).blockingAwait();
-        show.until(() -> !plain.isLocked());
-        show.line("disposed", disposed.isDisposed(), lock.tryLock(6).blockingGet(), lock.forceUnlock().blockingGet(), lock.isLocked().blockingGet());
+        // Redisson's waiter may have the lock all the same.
+        show.line("disposed", disposed.isDisposed(), lock.isHeldByThread(3).blockingGet(), lock.forceUnlock().blockingGet());
         RFencedLockRx fenced = rx.getFencedLock("rx-fenced");
         long first = fenced.lockAndGetToken().blockingGet();
         show.line("fenced", fenced.getToken().blockingGet() == first, fenced.forceUnlock().blockingGet());
