@@ -246,7 +246,7 @@ class ClientBesideTest extends BesideTest {
         assertTrue(late.toCompletableFuture().complete(false));
         assertFalse(late.get());
         assertInstanceOf(IllegalStateException.class, assertThrows(ExecutionException.class, failed::get).getCause());
-        Wait.until("nobody waits any more", () -> waiters(name) == 0);
+        Wait.until("no client waits any more", () -> waiters(name) == 0);
         plain.getLock(name).unlock();
         assertFalse(isThere(name), "a request that was given up has the lock");
         lock.lockAsync(OTHER).toCompletableFuture().thenCompose(nothing -> lock.unlockAsync(OTHER)).toCompletableFuture().get(20, SECONDS);

@@ -45,7 +45,7 @@ class KindsBesideTest extends BesideTest {
                 waiter.unlock();
                 return true;
             });
-            if (!kind.equals("getSpinLock")) { // nobody tells it
+            if (!kind.equals("getSpinLock")) { // no message tells it
                 awaitWaiter(name);
             }
             assertFalse(worker.isDone());

@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.springframework.stereotype.Service;
 
-/** What is left of each item, in files that all shops of this machine share. A file that two of them change at once would be wrong. */
+/** The number that is left of each item, in files that all shops of this machine share. A file that two of them change at once would be wrong. */
 @Service
 class Stock {
     private final Path folder = Path.of(System.getProperty("java.io.tmpdir"));

@@ -1,10 +1,10 @@
 package io.redlatch;
 
+import io.redlatch.internal.Stages;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -131,12 +131,12 @@ public final class Lease implements AutoCloseable {
         result.whenComplete((value, error) -> asked.cancel(false)); // without effect on a lease that is there
         asked.whenComplete((lease, error) -> {
             if (error != null) {
-                result.completeExceptionally(bare(error));
+                result.completeExceptionally(Stages.bare(error));
             } else if (result.isDone()) { // cancelled in this moment
                 lease.closeAsync();
             } else {
                 begun(lease, work).whenComplete((value, failure) ->
-                        lease.closeAsync().whenComplete((nothing, loss) -> end(result, value, bare(failure), bare(loss))));
+                        lease.closeAsync().whenComplete((nothing, loss) -> end(result, value, Stages.bare(failure), Stages.bare(loss))));
             }
         });
         return result;
@@ -161,10 +161,6 @@ public final class Lease implements AutoCloseable {
             }
             result.completeExceptionally(failure);
         }
-    }
-
-    private static Throwable bare(Throwable error) {
-        return error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
     }
 
     /** @param result of the lease; empty if the wait was in vain */

@@ -3,9 +3,9 @@ package org.redisson;
 import io.redlatch.internal.Answer;
 import io.redlatch.internal.Core;
 import io.redlatch.internal.Request;
+import io.redlatch.internal.Stages;
 import io.redlatch.internal.Taker;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -120,7 +120,7 @@ final class RedissonFuture<V> extends CompletableFuture<V> implements RFuture<V>
             if (error == null) {
                 future.complete(value);
             } else {
-                future.completeExceptionally(error instanceof CompletionException ? error.getCause() : error);
+                future.completeExceptionally(Stages.bare(error));
             }
         });
         return future;

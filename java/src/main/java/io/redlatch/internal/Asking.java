@@ -2,7 +2,6 @@ package io.redlatch.internal;
 
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 
 /** A request of a subscriber, of whichever library. The subscriber gets the answer, or has cancelled: never both. */
@@ -27,7 +26,7 @@ public abstract class Asking {
         }
         asked.whenComplete((value, error) -> {
             if (error != null) {
-                fail(error instanceof CompletionException && error.getCause() != null ? error.getCause() : error);
+                fail(Stages.bare(error));
             } else if (taker.takes()) {
                 succeeded(value);
             }

@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit;
 import org.redisson.client.codec.Codec;
 import reactor.core.publisher.Mono;
 
-/** What every object with one key has, for Reactor: the methods of {@link RObjectAsync}, each carried out once per subscription. */
+/** The methods of every object with one key, for Reactor: the methods of {@link RObjectAsync}, each carried out once per subscription. */
 public interface RObjectReactive {
     /** As {@link RObjectAsync#getIdleTimeAsync()}. */
     Mono<Long> getIdleTime();

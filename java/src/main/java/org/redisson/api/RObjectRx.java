@@ -5,7 +5,7 @@ import io.reactivex.rxjava3.core.Single;
 import java.util.concurrent.TimeUnit;
 import org.redisson.client.codec.Codec;
 
-/** What every object with one key has, for RxJava: the methods of {@link RObjectAsync}, each carried out once per subscription. */
+/** The methods of every object with one key, for RxJava: the methods of {@link RObjectAsync}, each carried out once per subscription. */
 public interface RObjectRx {
     /** As {@link RObjectAsync#getIdleTimeAsync()}. */
     Single<Long> getIdleTime();

@@ -87,7 +87,7 @@ final class Exchange {
     /**
      * The future of a call, behind Redisson's types.
      *
-     * @param first sees the value before anybody else
+     * @param first sees the value before the caller does
      */
     @SuppressWarnings("unchecked") // a lent future has the value of the call
     <V> RFuture<V> lent(Supplier<CompletionStage<V>> call, Consumer<V> first) {

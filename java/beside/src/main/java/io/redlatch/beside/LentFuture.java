@@ -18,7 +18,7 @@ final class LentFuture extends CompletableFuture<Object> {
         return of(stage, exchange, value -> { });
     }
 
-    /** @param first sees the value before anybody else */
+    /** @param first sees the value before the caller does */
     static RFuture<Object> of(CompletionStage<?> stage, Exchange exchange, Consumer<Object> first) {
         @SuppressWarnings("unchecked") // a caller that completes it gives what it expects itself
         CompletableFuture<Object> ours = (CompletableFuture<Object>) stage.toCompletableFuture();

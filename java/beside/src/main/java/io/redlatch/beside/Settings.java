@@ -21,7 +21,7 @@ import java.util.function.Supplier;
 
 /** The configuration of a Redisson of any version, as far as it says something about locks. A setting that a version lacks has our default. */
 final class Settings {
-    /** Those that client and servers have: they have moved from one to the other. */
+    /** The settings that client and servers have: they have moved from one to the other. */
     private static final List<String> BOTH = List.of("username", "password", "credentialsResolver", "nameMapper", "commandMapper", "sslTruststore",
             "sslTruststorePassword", "sslKeystore", "sslKeystorePassword", "sslKeystoreType", "sslTrustManagerFactory", "sslKeyManagerFactory",
             "sslProtocols", "sslCiphers", "sslVerificationMode");

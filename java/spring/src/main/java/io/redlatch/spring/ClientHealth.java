@@ -15,7 +15,7 @@ import org.redisson.config.ReplicatedServersConfig;
 import org.redisson.config.SentinelServersConfig;
 import org.redisson.config.SingleServerConfig;
 
-/** What the health indicators of both generations of Boot tell of a client. */
+/** The health of a client, as the indicators of both generations of Boot tell it. */
 final class ClientHealth {
     private static final String LOCK = "redlatch:health";
 

@@ -54,6 +54,6 @@ public @interface DistributedLock {
      */
     String leaseTime() default "";
 
-    /** What a call does if the wait was in vain. */
+    /** The end of a call whose wait was in vain. */
     OnBusy onBusy() default OnBusy.FAIL;
 }

@@ -17,6 +17,7 @@ import org.springframework.util.ClassUtils;
 final class DistributedLockInterceptor implements MethodInterceptor {
     private static final boolean HAS_TRANSACTIONS = ClassUtils.isPresent("org.springframework.transaction.support.TransactionSynchronizationManager",
             DistributedLockInterceptor.class.getClassLoader());
+    private static final CompletableFuture<Object> NOTHING = CompletableFuture.completedFuture(null);
     static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
 
     private final LockedMethods methods;
@@ -130,28 +131,24 @@ final class DistributedLockInterceptor implements MethodInterceptor {
     }
 
     private static void run(MethodInvocation call, Lease lease, CompletableFuture<Object> end) {
-        CompletionStage<?> work;
-        if (end.isDone()) {
-            work = CompletableFuture.completedFuture(null);
-        } else {
-            try {
-                CompletionStage<?> made = (CompletionStage<?>) call.proceed();
-                work = made == null ? CompletableFuture.completedFuture(null) : made;
-            } catch (Throwable e) {
-                work = CompletableFuture.failedFuture(e);
-            }
-        }
-        work.whenComplete((value, failure) -> lease.closeAsync().whenComplete((nothing, lost) -> {
+        CompletableFuture<Lease> taken = CompletableFuture.completedFuture(lease);
+        // A caller that has given up meanwhile has no work.
+        Lease.<Object>during(taken, held -> end.isDone() ? NOTHING : called(call)).whenComplete((value, failure) -> {
             if (failure != null) {
-                if (lost != null && lost != failure) {
-                    failure.addSuppressed(lost);
-                }
                 end.completeExceptionally(failure);
-            } else if (lost != null) {
-                end.completeExceptionally(lost);
             } else {
                 end.complete(value);
             }
-        }));
+        });
+    }
+
+    @SuppressWarnings("unchecked")
+    private static CompletionStage<Object> called(MethodInvocation call) {
+        try {
+            Object made = call.proceed();
+            return made == null ? NOTHING : (CompletionStage<Object>) made;
+        } catch (Throwable e) {
+            return CompletableFuture.failedFuture(e);
+        }
     }
 }

@@ -28,7 +28,7 @@ final class LeaseOfTransaction implements TransactionSynchronization {
         return Ordered.LOWEST_PRECEDENCE;
     }
 
-    /** What was done without the lock is rolled back. */
+    /** The transaction rolls back work that was done without the lock. */
     @Override
     public void beforeCommit(boolean readOnly) {
         lease.hold().ensure();

@@ -110,7 +110,7 @@ final class LockedMethod {
         Class<?>[] parameters = method.getParameterTypes();
         if (parameters.length > 0 && parameters[parameters.length - 1].getName().equals(CONTINUATION)) {
             throw invalid("it is a suspending function of Kotlin, whose end a proxy does not see; take the lock in the function, by"
-                    + " io.redlatch.Lease.lockAsync(lock).await()", null);
+                    + " io.redlatch.Lease.during", null);
         }
         Class<?> type = method.getReturnType();
         if (type.getName().equals(MONO)) {

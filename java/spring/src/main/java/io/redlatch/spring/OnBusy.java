@@ -1,6 +1,6 @@
 package io.redlatch.spring;
 
-/** What the call of a method with {@link DistributedLock} does if the lock is still taken when its wait is over. */
+/** The end of a call of a method with {@link DistributedLock} if the lock is still taken when its wait is over. */
 public enum OnBusy {
     /** It throws a {@link LockBusyException}; in a {@code CompletionStage} or {@code Mono} that is its error. */
     FAIL,

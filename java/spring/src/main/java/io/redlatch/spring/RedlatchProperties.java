@@ -55,7 +55,7 @@ public class RedlatchProperties {
     public static class LockRegistry {
         private String prefix = "integration:";
 
-        /** What stands before a key in the name of its lock; {@code integration:} by default. */
+        /** The text before a key in the name of its lock; {@code integration:} by default. */
         public String getPrefix() {
             return prefix;
         }

@@ -41,7 +41,7 @@ class DistributedLockTest extends LockedTest {
         }
     }
 
-    /** What a proxy of the interface alone shows. */
+    /** The methods that a proxy of the interface alone shows. */
     interface Shop {
         String sell(String id);
     }
