@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use redlatch::{Client, HeldLock};
-use redlatch_tests::{Cluster, Sentinels, eventually, secs};
+use redlatch_tests::{Cluster, Monitor, Seen, Sentinels, Server, eventually, secs};
 
 use super::client;
 use super::cluster::{listeners, name_at};
@@ -62,4 +62,125 @@ fn the_locks_of_the_master_that_sentinels_name_are_listed_before_and_after_a_fai
     let found = all(&one, "a*");
     assert_eq!(found["after"].holders[0].client, one.id());
     held.release().expect("held");
+}
+
+/// Counts the scans that a script makes on one server.
+struct Scans<'a> {
+    server: &'a Server,
+    monitor: Monitor,
+}
+
+impl<'a> Scans<'a> {
+    fn of(server: &'a Server) -> Self {
+        Scans { server, monitor: server.monitor() }
+    }
+
+    /// The number since the last look.
+    fn count(&mut self) -> usize {
+        self.server.view().command::<String>(&["PING", "looked"]);
+        let is_scan = |seen: &&Seen| seen.by_script && seen.name() == "scan";
+        self.monitor.seen_until("looked").iter().filter(is_scan).count()
+    }
+}
+
+/// Returns once the only replica of the server follows in step. A new one may hear of nothing for a second.
+fn until_followed(server: &Server, name: &str) {
+    let mut view = server.view();
+    view.command::<String>(&["SET", name, ""]);
+    assert_eq!(view.command::<i64>(&["WAIT", "1", "20000"]), 1, "the replica does not follow");
+    view.command::<i64>(&["DEL", name]);
+}
+
+/// A lock as its key is at a server.
+fn put(server: &Server, name: &str) {
+    let field = "6f1b1c9e-0000-4000-8000-000000000000:31";
+    let mut view = server.view();
+    view.command::<i64>(&["HSET", name, field, "1"]);
+    view.command::<i64>(&["PEXPIRE", name, "60000"]);
+}
+
+#[test]
+fn a_replica_is_scanned_in_place_of_its_server_and_the_server_says_what_is_locked() {
+    let server = Server::start();
+    let replica = server.replica();
+    let one = client(&server.url());
+    let held = one.lock("held").blocking().acquire().expect("free");
+    until_followed(&server, "followed");
+    // A lock of the replica alone: the server has released it long ago.
+    replica.view().command::<String>(&["CONFIG", "SET", "replica-read-only", "no"]);
+    put(&replica, "released");
+    let (mut on_server, mut on_replica) = (Scans::of(&server), Scans::of(&replica));
+    assert_eq!(all(&one, "*").keys().collect::<Vec<_>>(), ["held"]);
+    assert!(on_replica.count() > 0);
+    // A lock is listed at once, though the replica hears of it a little later.
+    for round in 0..50 {
+        let name = format!("round {round}");
+        let held = one.lock(&name).blocking().acquire().expect("free");
+        assert!(all(&one, "r*d *").contains_key(&name));
+        held.release().expect("held");
+    }
+    assert_eq!(on_server.count(), 0, "the server was scanned although its replica is there");
+    held.release().expect("held");
+}
+
+#[test]
+fn a_listing_whose_replica_goes_ends_on_the_server_and_lists_each_lock() {
+    let server = Server::start();
+    let replica = server.replica();
+    let one = client(&server.url());
+    // They need more than one page.
+    let names: Vec<_> = (0..250).map(|number| format!("n{number}")).collect();
+    names.iter().for_each(|name| put(&server, name));
+    until_followed(&server, "followed");
+    let mut on_server = Scans::of(&server);
+    let mut locks = one.locks("n*");
+    let mut found = BTreeMap::new();
+    let first = locks.next_blocking().expect("answered").expect("held");
+    found.insert(first.name.clone(), first);
+    assert_eq!(on_server.count(), 0);
+    replica.stop();
+    while let Some(lock) = locks.next_blocking().expect("answered") {
+        assert!(found.insert(lock.name.clone(), lock).is_none(), "it came twice");
+    }
+    assert_eq!(found.len(), names.len());
+    assert!(on_server.count() > 0);
+}
+
+#[test]
+fn a_replica_that_is_silent_or_belongs_to_another_server_is_not_scanned() {
+    let server = Server::start();
+    let replica = server.replica();
+    let one = client(&server.url());
+    let held = one.lock("held").blocking().acquire().expect("free");
+    until_followed(&server, "followed");
+    let mut on_server = Scans::of(&server);
+    replica.pause();
+    assert_eq!(all(&one, "*").len(), 1);
+    assert!(on_server.count() > 0);
+    replica.resume();
+    // Where the server says that its replica is there is another server.
+    let stranger = Server::start();
+    let port = stranger.port().to_string();
+    let nat = format!("127.0.0.1:{}=127.0.0.1:{port}", replica.port()).parse().expect("a pair");
+    let config = redlatch::Config::from_url(&server.url()).expect("a URL").nat(nat);
+    let other = Client::with_config(config).expect("a client");
+    let mut on_stranger = Scans::of(&stranger);
+    assert_eq!(all(&other, "*").len(), 1);
+    assert_eq!(on_stranger.count(), 0);
+    assert!(on_server.count() > 0);
+    held.release().expect("held");
+}
+
+#[test]
+fn the_replicas_of_a_cluster_are_scanned_in_place_of_its_masters() {
+    let cluster = Cluster::start(3, 1);
+    let one = client(&cluster.url());
+    let held: Vec<_> =
+        (0..30).map(|number| one.lock(&format!("lock{number}")).blocking().acquire().expect("free")).collect();
+    (0..3).for_each(|place| until_followed(&cluster.servers[place], &name_at(&cluster, place)));
+    let mut scans: Vec<_> = cluster.servers.iter().map(Scans::of).collect();
+    assert_eq!(all(&one, "lock*").len(), 30);
+    let scanned: Vec<_> = scans.iter_mut().map(|scans| scans.count() > 0).collect();
+    assert_eq!(scanned, [false, false, false, true, true, true]);
+    held.into_iter().for_each(|held| held.release().expect("held"));
 }

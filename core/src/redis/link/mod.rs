@@ -18,6 +18,7 @@ pub mod connection;
 pub mod failover;
 pub mod key_events;
 pub mod node;
+mod replicas;
 pub mod topology;
 pub mod wakes;
 
@@ -28,6 +29,7 @@ use connection::wire::How;
 use failover::incarnation::Incarnations;
 use failover::quarantine::Longest;
 use node::Node;
+use replicas::Replicas;
 use topology::Topology;
 pub use topology::hash_slots::slot;
 use topology::sharding::Sharding;
@@ -116,6 +118,7 @@ pub struct Elsewhere {
 pub struct Link {
     way: Way,
     incarnations: Arc<Incarnations>,
+    replicas: Replicas,
 }
 
 enum Way {
@@ -133,7 +136,7 @@ impl Link {
             Servers::One(address) => Way::One(Node::new(config, address, &incarnations, &wakes, &sharding)?),
             _ => Way::Many(Arc::new(Topology::new(config, incarnations.clone(), wakes, sharding))),
         };
-        Ok(Link { way, incarnations })
+        Ok(Link { way, incarnations, replicas: Replicas::new(config) })
     }
 
     /// Runs a call on the caller's thread; `None`: no connection is free, use [`Link::run`].
@@ -282,6 +285,14 @@ impl Link {
         Ok((node.address.to_string(), node.ask(words, limit).await))
     }
 
+    /// A replica of the server of that slot, for calls that change nothing and may see data a little late.
+    pub async fn replica(&self, slot: u16, limit: Duration) -> Option<Arc<Node>> {
+        match &self.way {
+            Way::One(node) => self.replicas.of(node).await,
+            Way::Many(topology) => self.replicas.of(&*topology.owner(slot, Instant::now() + limit).await.ok()?).await,
+        }
+    }
+
     /// The number of incarnations of the servers. If it changes, one may have come back without its data.
     pub fn incarnation(&self) -> u64 {
         self.incarnations.count()
@@ -320,6 +331,7 @@ impl Link {
     }
 
     pub fn close(&self) {
+        self.replicas.close();
         match &self.way {
             Way::One(node) => node.close(),
             Way::Many(topology) => topology.close(),

@@ -1,15 +1,21 @@
 //! Lists the locks that are held, page by page: names that were asked for, names that clients wait for, and a scan of all
-//! keys that takes a tenth of a server's time at most.
+//! keys that takes a tenth of a server's time at most. A replica is scanned in place of its server; the server itself says
+//! what is locked.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::sleep;
 
 use crate::base::clock::Instant;
+use crate::engine::WINDOW;
 use crate::redis::kinds::reply::Reply;
 use crate::redis::kinds::script::{Call, Script, script};
+use crate::redis::link::connection::wire::How;
+use crate::redis::link::node::Node;
+use crate::redis::link::{Limits, Outcome};
 use crate::redis::settle::settle;
 use crate::redis::target::Target;
 use crate::request::error::{Error, Result};
@@ -39,6 +45,9 @@ const REST: u32 = 9;
 const PAGE: Duration = Duration::from_millis(250);
 const FULL: usize = 100;
 
+/// The place of a scan on the server itself.
+const ITSELF: &str = "-";
+
 /// The kinds of lock whose holders are no threads of Redisson.
 const OURS_ALONE: [&str; 2] = ["leader", "token"];
 
@@ -49,11 +58,13 @@ enum Place {
     Scan(Scan),
 }
 
-/// The place in a scan: a slot of the server, its cursor there, and the work of the next call.
+/// The place in a scan: a slot of the server, the cursor, and the work of the next call.
 struct Scan {
     part: u16,
     cursor: String,
     count: u64,
+    /// The replica on which the cursor counts; [`ITSELF`]: the server; empty: none has been chosen yet.
+    on: String,
 }
 
 impl Target {
@@ -101,12 +112,13 @@ impl Target {
             }
         }
         let part = parts.first().copied().unwrap_or_default();
-        Ok(Page { locks, next: Place::Scan(Scan { part, cursor: "0".to_owned(), count: MOST }).text() })
+        Ok(Page { locks, next: Place::Scan(Scan::of(part, MOST)).text() })
     }
 
     async fn scanned(&self, pattern: &Pattern, mut place: Scan) -> Result<Page> {
         let began = Instant::now();
         let mut locks = Vec::new();
+        let mut replica = self.replica(&mut place).await;
         loop {
             let parts = self.redis.link.parts(self.response).await?;
             // A server of the cluster may have gone meanwhile.
@@ -114,10 +126,22 @@ impl Target {
                 return Ok(Page { locks, next: Vec::new() });
             };
             if part != place.part {
-                place = Scan { part, cursor: "0".to_owned(), count: place.count };
+                place = Scan::of(part, place.count);
+                replica = self.replica(&mut place).await;
             }
             let asked = Instant::now();
-            let mut reply = self.read(&scan(pattern, &place).to(part)).await?;
+            let call = scan(pattern, &place).to(part);
+            let mut reply = match &replica {
+                None => self.read(&call).await?,
+                Some(node) => match self.read_on(node, &call).await {
+                    Some(reply) => reply,
+                    None => {
+                        place = Scan::of_itself(part, place.count);
+                        replica = None;
+                        continue;
+                    }
+                },
+            };
             if reply.texts.is_empty() || reply.numbers.is_empty() {
                 return Err(self.nonsense());
             }
@@ -128,16 +152,61 @@ impl Target {
                 _ => asked.elapsed(),
             };
             place.count = next_count(place.count, took);
-            locks.extend(self.found(reply)?);
+            let found = self.found(reply)?;
+            match &replica {
+                None => locks.extend(found),
+                // A replica hears of a release a little late.
+                Some(_) => {
+                    for lock in found {
+                        let asked = Instant::now();
+                        locks.extend(self.look_at(&lock.name).await?);
+                        sleep(asked.elapsed() * REST).await;
+                    }
+                }
+            }
             if place.cursor == "0" {
                 match parts.iter().copied().find(|part| *part > place.part) {
-                    Some(part) => place.part = part,
+                    Some(part) => {
+                        place = Scan::of(part, place.count);
+                        replica = self.replica(&mut place).await;
+                    }
                     None => return Ok(Page { locks, next: Vec::new() }),
                 }
             }
             sleep(took * REST).await;
             if is_full(&locks, began) {
                 return Ok(Page { locks, next: Place::Scan(place).text() });
+            }
+        }
+    }
+
+    /// The replica to scan from this place on; `None`: the server itself. Without the replica on which a scan has begun, the
+    /// server is scanned from the beginning.
+    async fn replica(&self, place: &mut Scan) -> Option<Arc<Node>> {
+        if place.on == ITSELF {
+            return None;
+        }
+        let replica = self.redis.link.replica(place.part, self.response).await;
+        let address = replica.as_ref().map(|node| node.address.to_string());
+        match address {
+            Some(address) if place.on.is_empty() => place.on = address,
+            Some(address) if place.on == address => {}
+            _ => {
+                *place = Scan::of_itself(place.part, place.count);
+                return None;
+            }
+        }
+        replica
+    }
+
+    /// One call on a replica; `None`: it did not answer, or may not.
+    async fn read_on(&self, replica: &Node, call: &Call) -> Option<Reply> {
+        let limits = Limits { response: self.response, window: WINDOW };
+        match replica.run(call, limits, &[], How::Plain).await {
+            Ok(Outcome::Reply(reply)) => Some(reply),
+            other => {
+                tracing::debug!(target: "redlatch::link", "{} is scanned no more: {other:?}", replica.address);
+                None
             }
         }
     }
@@ -189,7 +258,7 @@ impl Place {
     fn text(&self) -> Vec<u8> {
         match self {
             Place::Waited(name) => format!("waited:{name}"),
-            Place::Scan(Scan { part, cursor, count }) => format!("scan:{part}:{cursor}:{count}"),
+            Place::Scan(Scan { part, cursor, count, on }) => format!("scan:{part}:{cursor}:{count}:{on}"),
         }
         .into_bytes()
     }
@@ -207,12 +276,23 @@ impl Place {
 }
 
 impl Scan {
+    /// The beginning of a scan of that server, or of its replica.
+    fn of(part: u16, count: u64) -> Self {
+        Scan { part, cursor: "0".to_owned(), count, on: String::new() }
+    }
+
+    /// The beginning of a scan of that server itself.
+    fn of_itself(part: u16, count: u64) -> Self {
+        Scan { on: ITSELF.to_owned(), ..Scan::of(part, count) }
+    }
+
     fn read(text: &str) -> Option<Self> {
-        let mut words = text.split(':');
+        let mut words = text.splitn(4, ':');
         let part = words.next()?.parse().ok()?;
         let cursor = words.next()?.to_owned();
         let count = words.next()?.parse().ok().filter(|count| (LEAST..=MOST).contains(count))?;
-        Some(Scan { part, cursor, count })
+        let on = words.next()?.to_owned();
+        Some(Scan { part, cursor, count, on })
     }
 }
 
@@ -262,7 +342,7 @@ mod tests {
     fn every_call_names_its_inputs_as_its_script_does() {
         let pattern = Pattern::new("", "n*");
         look("n").assert_names_agree();
-        scan(&pattern, &Scan::read("0:0:200").expect("a place")).assert_names_agree();
+        scan(&pattern, &Scan::of(0, MOST)).assert_names_agree();
         waited("c").assert_names_agree();
     }
 
@@ -281,10 +361,15 @@ mod tests {
 
     #[test]
     fn a_place_is_read_as_it_was_written() {
-        for text in ["scan:0:0:200", "scan:16383:18446744073709551615:10", "waited:a:name"] {
+        for text in [
+            "scan:0:0:200:",
+            "scan:0:0:200:-",
+            "scan:16383:18446744073709551615:10:rediss://[::1]:7001",
+            "waited:a:name",
+        ] {
             assert_eq!(Place::read(text.as_bytes()).expect("a place").text(), text.as_bytes());
         }
-        for text in ["0", "scan:x:0:200", "scan:0:0:0", "scan:0:0:201", "else:0:0:200"] {
+        for text in ["0", "scan:x:0:200:", "scan:0:0:0:", "scan:0:0:201:", "scan:0:0:200", "else:0:0:200:"] {
             assert!(Place::read(text.as_bytes()).is_err(), "{text}");
         }
     }
