@@ -98,7 +98,7 @@ fn a_redisson_that_sleeps_over_a_free_fair_lock_is_woken_by_the_next_caller() {
                 "return redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 and redis.call('PEXPIRE', KEYS[1], ARGV[2])";
             let ms = (2 * lease).as_millis().to_string();
             view.command::<()>(&["EVAL", longer, "1", holder.name(), &holder.field(), &ms]);
-            until_told_by_a_newcomer(waiter);
+            until_told_by_a_newcomer(waiter, 2 * lease + SOON);
             pending.within(SOON).expect("it has the lock");
             waiter.unlock();
         },

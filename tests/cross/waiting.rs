@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use redlatch_tests::{View, eventually};
+use redlatch_tests::{View, eventually, eventually_within};
 
 use crate::agent::Pending;
 use crate::party::{Party, SOON};
@@ -40,16 +40,16 @@ pub fn until_asleep(waiter: &Party) {
 /// oversleep.
 pub fn until_it_has(waiter: &Party, pending: Pending, lease: Duration) {
     if waiter.may_oversleep() {
-        until_told_by_a_newcomer(waiter);
+        until_told_by_a_newcomer(waiter, lease + SOON);
     }
     pending.within(lease + SOON).expect("the lease ended");
 }
 
 /// Has newcomers of redlatch try whenever the lock is free, until the waiter of another library has it.
-pub fn until_told_by_a_newcomer(waiter: &Party) {
+pub fn until_told_by_a_newcomer(waiter: &Party, limit: Duration) {
     let newcomer = Party::new(STAGE.bystander(), waiter.kind, waiter.name());
     let mut view = STAGE.server.view();
-    eventually("the first in the queue to have the lock", || {
+    eventually_within(limit, "the first in the queue to have the lock", || {
         if !view.exists(waiter.name()) && newcomer.try_lock(Duration::ZERO) {
             newcomer.unlock();
         }
