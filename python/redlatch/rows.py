@@ -3,7 +3,7 @@
 The lock is a row of the table `redlatch_rows`, in the schema of the connection. It ends with the transaction, at the
 same moment as the transaction's writes take effect: no lease, no network and no pause can come in between. So it is the
 stronger one where the guarded data is in that database. Locks of a client, such as `client.lock("orders:42")`, know
-nothing of it.
+nothing of it. On Galera, and in a group with several primaries, it excludes only transactions of the same node.
 
     from redlatch.rows import lock_row
 
@@ -26,6 +26,7 @@ there at its first read.
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, Protocol
 
 from redlatch.checks import checked_text, shown
@@ -77,7 +78,14 @@ def lock_row(cursor: Cursor, name: str) -> None:
         )
     try:
         # It lasts only in a transaction.
-        cursor.execute(f"SAVEPOINT {_SAVEPOINT}")
+        begun = cursor.execute(f"SAVEPOINT {_SAVEPOINT}")
+        if inspect.isawaitable(begun):
+            # Nothing would send the statements.
+            if inspect.iscoroutine(begun):
+                begun.close()
+            raise ArgumentTypeError(
+                f"cursor is {shown('cursor', cursor)}, whose execute is to be awaited; give the cursor of a blocking driver"
+            )
         cursor.execute(f"RELEASE SAVEPOINT {_SAVEPOINT}")
     except Exception as error:
         if _number(error) != _NO_SAVEPOINT:

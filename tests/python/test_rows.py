@@ -192,3 +192,15 @@ def test_something_else_than_a_cursor_is_refused_with_the_remedy(transactions: T
         with pytest.raises(redlatch.ConfigError, match=remedy) as refused:
             lock_row(wrong, "n")
         assert isinstance(refused.value, TypeError)
+
+
+class AwaitedCursor:
+    """As cursors of asyncio's drivers are."""
+
+    async def execute(self, query: str, args: Any = None) -> None:
+        raise AssertionError(f"`{query}` reaches no server")
+
+
+def test_a_cursor_whose_statements_are_awaited_is_refused() -> None:
+    with pytest.raises(redlatch.ArgumentTypeError, match=r"AwaitedCursor.*is to be awaited"):
+        lock_row(AwaitedCursor(), "orders:42")

@@ -11,7 +11,8 @@ import java.util.Objects;
  *
  * <p>The lock is a row of the table {@code redlatch_rows}, in the schema of the connection. It ends with the transaction, at the same moment as the
  * transaction's writes take effect: no lease, no network and no pause can come in between. So it is the stronger one where the guarded data is in
- * that database. Locks of a client, such as {@code client.getLock("orders:42")}, know nothing of it.
+ * that database. Locks of a client, such as {@code client.getLock("orders:42")}, know nothing of it. On Galera, and in a group with several primaries,
+ * it excludes only transactions of the same node.
  *
  * <pre>{@code
  * connection.setAutoCommit(false);
