@@ -80,6 +80,23 @@ fn another_programs_lock_of_the_table_of_tokens_costs_no_hold_and_ends_no_endles
     }
 }
 
+#[test]
+fn a_release_does_not_wait_for_the_token_of_the_next_owner() {
+    let server = Mariadb::start();
+    let ours = client(&server, "");
+    let held = ours.fenced_lock("f").blocking().acquire().expect("free");
+    let mut program = server.sql();
+    program.ask("LOCK TABLES redlatch_fence WRITE");
+    std::thread::scope(|scope| {
+        let next = scope.spawn(|| ours.fenced_lock("f").wait(secs(30)).blocking().acquire());
+        eventually(|| ours.stats().waiting == 1);
+        held.release().expect("the server has answered it");
+        assert!(!next.is_finished(), "no token can be drawn");
+        program.ask("UNLOCK TABLES");
+        next.join().expect("no panic").expect("its token comes").release().expect("held");
+    });
+}
+
 /// R4, R5: a token that was drawn behind the end of its session would be greater than that of the next owner.
 #[test]
 fn tokens_that_are_drawn_behind_a_lock_on_their_table_grow_from_owner_to_owner() {

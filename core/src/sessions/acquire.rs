@@ -92,7 +92,7 @@ async fn meet(sessions: Arc<Sessions>, waiter: Waiter, mut cancelled: oneshot::R
             met => break met,
         }
     };
-    sessions.work(|state| state.meeting.remove(&waiter.caller.ticket));
+    let ticket = waiter.caller.ticket;
     match (met, sessions.driver.key(waiter.traits, &waiter.claim.name, waiter.claim.owner)) {
         (Ok(()), Some(key)) => {
             if let Some((done, answer)) = enter(waiter, &key) {
@@ -104,7 +104,12 @@ async fn meet(sessions: Arc<Sessions>, waiter: Waiter, mut cancelled: oneshot::R
             let error = if error.is_for_now() { waiter.unanswered(Some(error)) } else { error };
             waiter.answer(Err(error));
         }
-    }
+    } // A cancel that came before the waiter had its place in the line did not find it there.
+    let late = sessions.work(|state| match state.meeting.remove(&ticket) {
+        Some(_) => None,
+        None => state.cancel(ticket),
+    });
+    drop(late);
 }
 
 fn enter(waiter: Waiter, key: &Key) -> Option<(Done, Result<Answer>)> {

@@ -213,6 +213,12 @@ impl<W: Wish> Grip<W> {
         matches!(&self.hand, Hand::Ours(Ours { holder: None, .. }))
     }
 
+    /// Tells whether it is free for the next waiter alone: the server has given it anew, or a token is on its way.
+    fn is_for_next(&self) -> bool {
+        let is_anew = matches!(&self.hand, Hand::Ours(Ours { holder: None, is_for_head: true, .. }));
+        self.line.has_waiters() && (is_anew || self.doing == Some(Doing::Fence))
+    }
+
     /// Takes the head out of the line.
     fn take_head(&mut self, now: Instant) -> Option<Place<W>> {
         match self.hand {
@@ -351,10 +357,12 @@ impl<W: Wish> Grips<W> {
         })
     }
 
-    /// Tells whether a release has had its effect: the last owner's grip is no longer the client's, or has another holder. The end
-    /// of its session is not enough while it is on its way back: the server may still have that.
+    /// Tells whether a release has had its effect: the last owner's grip is no longer the client's, or is another holder's, or that
+    /// of the next waiter, which may still need a token. The end of its session is not enough while it is on its way back: the
+    /// server may still have that.
     pub fn is_given_back(&self, key: &Key) -> bool {
-        self.grips.get(key).is_none_or(|grip| !grip.is_free() && grip.doing != Some(Doing::LetGo))
+        let is_back = |grip: &Grip<W>| !grip.is_free() || grip.is_for_next();
+        self.grips.get(key).is_none_or(|grip| grip.doing != Some(Doing::LetGo) && is_back(grip))
     }
 
     /// Tells whether a call still goes on for waiters that have all gone: the key may be the client's for a moment.

@@ -93,6 +93,8 @@ struct State {
     reserved: bool,
     /// How often the session has each lock.
     locks: BTreeMap<Key, u32>,
+    /// The number of calls that have still to note a lock: the answer that gives it may have come.
+    locking: usize,
     /// The number of statements without an answer.
     unanswered: usize,
     /// The time at which the oldest statement without an answer was handed over.
@@ -114,7 +116,7 @@ impl State {
     }
 
     fn is_idle(&self) -> bool {
-        !self.reserved && self.locks.is_empty() && self.unanswered == 0
+        !self.reserved && self.locks.is_empty() && self.locking == 0 && self.unanswered == 0
     }
 }
 
@@ -214,6 +216,12 @@ impl Connection {
         self.state().waits_since.is_some_and(|since| since.elapsed() > time)
     }
 
+    /// Notes a call that may get a lock, until the drop.
+    pub fn locking(&self) -> Locking {
+        self.state().locking += 1;
+        Locking(self.state.clone())
+    }
+
     pub fn add(&self, key: &Key) {
         *self.state().locks.entry(key.clone()).or_default() += 1;
     }
@@ -234,6 +242,15 @@ impl Connection {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().expect("nothing panics while it is held")
+    }
+}
+
+/// A call that may get a lock on a connection.
+pub struct Locking(Arc<Mutex<State>>);
+
+impl Drop for Locking {
+    fn drop(&mut self) {
+        self.0.lock().expect("nothing panics while it is held").locking -= 1;
     }
 }
 
@@ -435,5 +452,17 @@ mod tests {
         assert!(!state.is_idle() && state.waits_since.is_some());
         state.answered(None);
         assert!(state.is_idle() && state.waits_since.is_none());
+    }
+
+    /// The task of the connection reads the answer before the call that asked goes on.
+    #[test]
+    fn a_connection_whose_lock_is_not_noted_yet_waits_in_no_queue_of_the_server() {
+        let state = Arc::<Mutex<State>>::default();
+        let idle = || state.lock().expect("nothing panics while it is held").is_idle();
+        state.lock().expect("nothing panics while it is held").locking += 1;
+        let call = Locking(state.clone());
+        assert!(!idle());
+        drop(call);
+        assert!(idle());
     }
 }

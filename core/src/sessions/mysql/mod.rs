@@ -333,7 +333,8 @@ impl Shared {
                 }
                 match on.ask(format!("KILL {id}"), self.limit(on)).await {
                     Ok(_) => {}
-                    Err(Failure::Refused(refusal)) if refusal.code == NO_SUCH_THREAD => {}
+                    // The end of a wait has hit this statement.
+                    Err(Failure::Refused(refusal)) if [NO_SUCH_THREAD, INTERRUPTED].contains(&refusal.code) => {}
                     // The client has another user now. The server ends that session by itself, and keeps its locks from others
                     // until then.
                     Err(Failure::Refused(refusal)) if refusal.code == NO_RIGHT_TO_KILL => break,
@@ -485,6 +486,7 @@ impl Shared {
 
     async fn take_on(self: Arc<Self>, on: Arc<Connection>, key: Key) -> Took {
         let begun = Instant::now();
+        let _locking = on.locking();
         if let Err(failure) = self.end_ghosts(&on).await {
             return Took::Failed(self.error(&format!("to lock `{}`", lock_of(&key)), failure));
         }
@@ -589,6 +591,7 @@ impl Shared {
         // A term ends with its session.
         again &= !on.leads();
         let again_too = if again { format!(",GET_LOCK({key},0)") } else { String::new() };
+        let _locking = on.locking();
         on.remove(&grip.key);
         let mut came = self.ask_once(&on, &format!("RELEASE_LOCK({key}){again_too}"), self.limit(&on)).await;
         // The end of a wait that this connection has behind it may hit the release.

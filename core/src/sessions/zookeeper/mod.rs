@@ -262,6 +262,12 @@ impl Shared {
         self.tell(News::Ended { bond, reason });
     }
 
+    /// Tells whether the client has a lock, or a place in a queue, by a node of that session.
+    fn has_nodes(&self, bond: Bond) -> bool {
+        let nodes = self.nodes();
+        nodes.held.values().chain(nodes.places.values()).any(|node| node.bond == bond)
+    }
+
     /// Tells whether the client has a lock by that node.
     fn is_own(&self, path: &str) -> bool {
         self.nodes().keys.contains_key(path)

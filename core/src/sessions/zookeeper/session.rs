@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{Notify, oneshot, watch};
+use tokio::task::yield_now;
 use tokio::time::{sleep, sleep_until, timeout, timeout_at};
 
 use crate::base::clock::Instant;
@@ -322,8 +323,11 @@ impl Task {
             };
             self.agree(next.timeout, next.sent);
             let end = self.serve(next.wire, next.sent).await;
-            let is_needed = self.ends || !self.asked.is_empty() || !self.watches().is_empty();
+            let is_asked = self.ends || !self.asked.is_empty() || !self.watches().is_empty();
             self.forget_asked();
+            // The tasks of the last answers have a lock now, or ask for more.
+            yield_now().await;
+            let is_needed = is_asked || !self.jobs.is_empty() || self.shared.has_nodes(self.bond);
             match end {
                 End::Closed => return LostReason::Closed,
                 End::Expired => return LostReason::SessionEnded,
