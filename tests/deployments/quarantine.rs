@@ -96,6 +96,30 @@ fn in_a_cluster_slots_may_move_and_replicas_take_over_in_order_but_not_after_a_c
     is_held_back(client.lock(&name));
 }
 
+/// An heir makes no call of its own: it stands in line behind a holder of the same client, which hands the lock on.
+#[test]
+fn the_quarantine_lasts_as_long_as_the_lease_of_an_heir() {
+    let server = Server::start();
+    let watchdog = secs(2);
+    let client = client(&format!("{}?quarantine=true&watchdog=2", server.url()));
+    let first = client.lock("n").owner(1).blocking().acquire().expect("free");
+    let waiting = |count| eventually("waiters", || (client.stats().waiting == count).then_some(()));
+    std::thread::scope(|scope| {
+        let second = client.lock("n").owner(2).wait(secs(SOON)).blocking();
+        scope.spawn(move || second.acquire().expect("released").release().expect("held"));
+        waiting(1);
+        let heir = client.lock("n").owner(3).lease(secs(600)).wait(secs(SOON)).blocking();
+        let heir = scope.spawn(move || heir.acquire().expect("released").keep());
+        waiting(2);
+        first.release().expect("held");
+        heir.join().expect("no panic");
+    });
+    server.restart();
+    is_held_back(client.lock("n"));
+    let granted = client.lock("n").wait(2 * watchdog).blocking().acquire();
+    assert!(granted.is_err(), "it is granted while the heir may believe to have it");
+}
+
 fn role(view: &mut View, role: &str) -> Option<()> {
     view.command::<String>(&["INFO", "replication"]).contains(&format!("role:{role}")).then_some(())
 }

@@ -328,6 +328,58 @@ fn a_wait_whose_grant_comes_after_its_lease_is_never_told_that_the_lock_is_taken
     }));
 }
 
+/// The heir has heard that the lock is taken when the answer to the pass comes.
+#[test]
+fn a_pass_whose_answer_comes_after_the_lease_of_its_heir_is_given_back() {
+    let lease = ms(600);
+    let passing = ALL.iter().filter(|KindRow { traits, .. }| traits.queue.passes());
+    all_at_once(passing.map(|KindRow { traits, .. }| {
+        let job = move || {
+            let server = Server::start();
+            let proxy = Proxy::start(&server);
+            let slow = connect(&format!("{}{TRIES}", server.url_at(proxy.port())));
+            let (mut view, mut monitor) = (server.view(), server.monitor());
+            let release = |owner| slow.run_blocking(request(traits, Op::Release, owner));
+            let is_of_heir = |word: &[u8]| String::from_utf8_lossy(word).contains(":3");
+            // A busy machine may need longer for the release than the server passes locks on.
+            eventually("a pass that is given back", || {
+                assert!(try_for(&slow, traits, 1, None).expect("answered").done, "it is free");
+                thread::scope(|scope| {
+                    let second = scope.spawn(|| {
+                        assert!(try_for(&slow, traits, 2, Some(secs(10))).expect("answered").done, "released");
+                        proxy.stall(Direction::ToServer);
+                        release(2)
+                    });
+                    eventually("a waiter", || (slow.stats().waiting == 1).then_some(()));
+                    let heir = scope.spawn(|| {
+                        let wait = Some(ms(300));
+                        slow.run_blocking(Request { lease: Some(lease), wait, ..request(traits, Op::Acquire, 3) })
+                    });
+                    eventually("another waiter", || (slow.stats().waiting == 2).then_some(()));
+                    calls::seen_so_far(&mut view, &mut monitor);
+                    let called = std::time::Instant::now();
+                    release(1).expect("held");
+                    assert!(!heir.join().expect("no panic").is_ok_and(|answer| answer.done), "it has no answer");
+                    eventually("the end of the lease", || (called.elapsed() > lease + ms(20)).then_some(()));
+                    proxy.flow();
+                    second.join().expect("no panic").expect("held");
+                });
+                // The release with the pass, and then the give-back.
+                let mut seen = 0;
+                let limit = std::time::Instant::now() + ms(300);
+                while seen < 2 && std::time::Instant::now() < limit {
+                    let calls = calls::seen_so_far(&mut view, &mut monitor);
+                    seen += calls.iter().filter(|call| call.words.iter().any(|word| is_of_heir(word))).count();
+                }
+                (seen >= 2).then_some(())
+            });
+            let other = connect(&format!("{}{TRIES}", server.url()));
+            eventually("a free lock", || try_for(&other, traits, 2, None).expect("answered").done.then_some(()));
+        };
+        (traits.name.to_owned(), job)
+    }));
+}
+
 #[test]
 fn the_give_back_of_a_grant_that_came_after_its_lease_is_done_when_its_client_is_dropped() {
     let server = Server::start();

@@ -58,7 +58,7 @@ pub fn start(waiter: Waiter, inside: Duration) -> Option<Result<Answer>> {
             }
             Ok(Some(Attempt::Taken(taken))) => {
                 drop(entry);
-                hand_out(target, taken, Some((waiter, true)));
+                hand_out(target, taken, Some((waiter, true)), None);
             }
             Ok(Some(Attempt::Busy(_))) if waiter.patience == Patience::Once => {
                 return waiter.answer_here(Answer::not_now());
@@ -278,7 +278,7 @@ fn end(waiter: Waiter, tried: Result<Attempt>, since: Instant) {
                 (lines.is_cancelled(waiter.ticket), lines.take_twins(&target, Instant::now()))
             };
             once_more(twins);
-            hand_out(target, taken, Some((waiter, cancelled)));
+            hand_out(target, taken, Some((waiter, cancelled)), None);
         }
         Ok(Attempt::Busy(busy)) if !late => join(waiter, Some(busy), since),
         Ok(Attempt::Late) if !late => join_late(waiter, since),

@@ -12,7 +12,7 @@ use crate::redis::link::wakes::Listener;
 use crate::redis::target::{Attempt, Target};
 use crate::redis::wait::acquire::once_more;
 use crate::redis::wait::lines::{LineKey, NextStep, Patience, Waiter};
-use crate::redis::wait::passing::{answer_cancelled, hand_out, refuse};
+use crate::redis::wait::passing::{OutOfLine, answer_cancelled, refuse};
 use crate::request::error::{Error, Result};
 
 /// The result of a step.
@@ -97,7 +97,8 @@ impl StepResult {
 }
 
 fn listen(target: Target, channel: String) -> Work<StepResult> {
-    let limit = target.retry_for.max(target.response);
+    // It is for all waiters of the line, whatever limits the first one has.
+    let limit = target.redis.config.retry_for.max(target.redis.config.response_timeout);
     Box::pin(async move { StepResult::Listened(target.redis.link.listen(&channel, limit).await) })
 }
 
@@ -156,8 +157,7 @@ fn finish(redis: &Arc<Redis>, key: &LineKey, did: StepResult, since: Instant, pr
                 });
                 (lines.returned(key, now), lines.take_twins(&target, now))
             };
-            once_more(twins);
-            hand_out(*target, taken, returned);
+            OutOfLine::new(&target, returned, twins).hand_out(*target, taken);
         }
         StepResult::Tried(target, _, Ok(Attempt::Busy(busy))) => {
             // This comes first: an owner that gets the lock later finds its waiter in the line.

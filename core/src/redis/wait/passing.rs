@@ -7,6 +7,7 @@ use tokio::time::timeout;
 
 use crate::base::clock::Instant;
 use crate::base::tasks;
+use crate::engine::departures::Departure;
 use crate::engine::gate::Entry;
 use crate::engine::holds::Leaving;
 use crate::engine::line::Line;
@@ -99,10 +100,18 @@ impl Pass {
             return;
         }
         let taken = self.to.taken(reply, self.renewed, sent);
-        self.end();
         match taken {
-            Some(taken) => has_it(&self.to, taken, Instant::now() + self.to.lease),
-            None => return_to_line(&self.to),
+            Some(taken) => {
+                // The order matters: if the hold goes back, no other call of the heir's may meet it.
+                let out = comes_out(&self.to, Instant::now() + self.to.lease);
+                self.end();
+                out.hand_out(self.to.clone(), taken);
+            }
+            None => {
+                self.end();
+                self.to.free_late_grant_beside();
+                return_to_line(&self.to);
+            }
         }
     }
 
@@ -126,7 +135,7 @@ impl Pass {
             Err(error) => Err(error),
         };
         match tried {
-            Ok(Attempt::Taken(taken)) => has_it(&to, taken, Instant::now() + to.lease),
+            Ok(Attempt::Taken(taken)) => comes_out(&to, Instant::now() + to.lease).hand_out(to, taken),
             Ok(Attempt::Busy(_)) => return_to_line(&to),
             Ok(Attempt::Late) => {
                 to.free_late_grant_beside();
@@ -189,12 +198,14 @@ impl Drop for Telling {
 impl Heir {
     fn gets_it(self) {
         let Heir { to, answer, until, is_short } = self;
-        match comes_out(&to, until) {
+        let OutOfLine { returned, twins, leaving } = comes_out(&to, until);
+        once_more(twins);
+        match returned {
             Some((waiter, false)) if !to.redis.is_closed() => {
                 let may_wait = to.redis.lines().hands_to(&to.key(), &waiter, Instant::now());
                 if is_short && may_wait { waiter.offer(answer) } else { waiter.answer(Ok(answer)) }
             }
-            returned => hand_out(to, answer, returned),
+            returned => hand_out(to, answer, returned, leaving),
         }
     }
 
@@ -212,24 +223,38 @@ impl Heir {
     }
 }
 
-/// Notes that the heir has the lock that was passed on, until `until` at most.
-fn has_it(to: &Target, taken: Answer, until: Instant) {
-    let returned = comes_out(to, until);
-    hand_out(to.clone(), taken, returned);
-}
-
 /// Takes the heir, which has the lock until `until` at most, out of its line. All heirs of a turn have the same end: if it
 /// came a little earlier each time, each would wake the I/O thread.
-fn comes_out(to: &Target, until: Instant) -> Option<(Waiter, bool)> {
+fn comes_out(to: &Target, until: Instant) -> OutOfLine {
     let key = to.key();
     let now = Instant::now();
-    let (returned, twins) = {
-        let mut lines = to.redis.lines();
-        lines.change(&key, now, |line| line.pace.near(Some(until - now), now));
-        (lines.returned(&key, now), lines.take_twins(to, now))
-    };
-    once_more(twins);
-    returned
+    let mut lines = to.redis.lines();
+    lines.change(&key, now, |line| line.pace.near(Some(until - now), now));
+    let (returned, twins) = (lines.returned(&key, now), lines.take_twins(to, now));
+    drop(lines);
+    OutOfLine::new(to, returned, twins)
+}
+
+/// A waiter that has the lock, out of its line.
+pub struct OutOfLine {
+    /// The waiter, and whether it was cancelled; `None`: its wait was over, and it has its answer.
+    returned: Option<(Waiter, bool)>,
+    /// The other waiters of its owner.
+    twins: Vec<Waiter>,
+    leaving: Option<Departure>,
+}
+
+impl OutOfLine {
+    pub fn new(target: &Target, returned: Option<(Waiter, bool)>, twins: Vec<Waiter>) -> Self {
+        // The hold of a waiter that has its answer is on its way back before its twins look.
+        let leaving = returned.is_none().then(|| target.redis.departures.begin(target.departs_as().into()));
+        OutOfLine { returned, twins, leaving }
+    }
+
+    pub fn hand_out(self, target: Target, taken: Answer) {
+        once_more(self.twins);
+        hand_out(target, taken, self.returned, self.leaving);
+    }
 }
 
 /// The drop without a result means that nothing was passed on: the heir tries for itself.
@@ -243,13 +268,13 @@ impl Drop for Pass {
 }
 
 /// Answers a waiter that has the lock, or gives the hold back if its caller is gone. `returned`: the waiter, and
-/// whether it was cancelled.
-pub fn hand_out(target: Target, taken: Answer, returned: Option<(Waiter, bool)>) {
+/// whether it was cancelled. `leaving`: the hold is on its way back already.
+pub fn hand_out(target: Target, taken: Answer, returned: Option<(Waiter, bool)>, leaving: Option<Departure>) {
     let redis = target.redis.clone();
     match returned {
         Some((waiter, false)) if !redis.is_closed() => waiter.answer(Ok(taken)),
         returned => {
-            let departure = redis.departures.begin(target.departs_as().into());
+            let departure = leaving.unwrap_or_else(|| redis.departures.begin(target.departs_as().into()));
             redis.io.spawn_present(async move {
                 target.take_back(&taken).await;
                 drop(departure);

@@ -91,7 +91,8 @@ impl Target {
         // The script takes an heir whose field is there already for a copy of this call.
         let is_no_heir = |pass: &mut Pass| !pass.by_server || pass.to.claim.owner == grip || pass.to.has_field();
         pass.take_if(is_no_heir).into_iter().for_each(Pass::put_back);
-        let next = pass.as_ref().map(|pass| &pass.to);
+        // The quarantine of a server that loses its data lasts as long as this lease too.
+        let next = pass.as_ref().map(|pass| &pass.to).inspect(|next| self.redis.link.leased(next.lease));
         let inputs = Inputs {
             leave: leaving.leave,
             lease_ms: leaving.lease.as_millis() as u64,
