@@ -10,12 +10,22 @@ pub struct ClientName {
 
 const MARK: &str = "redlatch@";
 
+#[cfg(unix)]
+fn host() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// Windows tells each process by a variable.
+#[cfg(not(unix))]
+fn host() -> String {
+    std::env::var("COMPUTERNAME").unwrap_or_default()
+}
+
 impl ClientName {
     /// The name of a client of this process.
     pub fn of(uuid: &str) -> Self {
-        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         // Redis takes no other characters.
-        let host = host.chars().map(|c| if c.is_ascii_graphic() { c } else { '?' }).collect();
+        let host = host().chars().map(|c| if c.is_ascii_graphic() { c } else { '?' }).collect();
         ClientName { host, process: std::process::id(), uuid: uuid.to_owned() }
     }
 

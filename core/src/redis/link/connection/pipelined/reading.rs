@@ -1,11 +1,10 @@
 //! The work of the I/O thread for a pipelined connection: it opens it, reads, and hands out the answers.
 
 use std::io::ErrorKind;
-use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use redis::{RedisError, RedisResult, Value};
-use tokio::net::{TcpStream, UnixStream};
+use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::Pipelined;
@@ -26,10 +25,7 @@ const LOOK: Duration = Duration::from_millis(250);
 /// Connects, asks the questions, and gives the answers.
 pub async fn greet(address: &Address, greeting: &redis::Pipeline) -> RedisResult<(TcpStream, Vec<Value>)> {
     let stream = match address {
-        Address::Unix(path) => {
-            let stream = std::net::TcpStream::from(OwnedFd::from(UnixStream::connect(path).await?.into_std()?));
-            TcpStream::from_std(stream)?
-        }
+        Address::Unix(path) => connect_unix(path).await?,
         Address::Tcp { host, port, .. } => {
             let stream = TcpStream::connect((host.as_str(), *port)).await?;
             stream.set_nodelay(true)?;
@@ -53,6 +49,18 @@ pub async fn greet(address: &Address, greeting: &redis::Pipeline) -> RedisResult
         }
     }
     Ok((stream, answers))
+}
+
+/// A Unix socket, in the type of the others: to the system it is a socket like them.
+#[cfg(unix)]
+async fn connect_unix(path: &str) -> std::io::Result<TcpStream> {
+    let stream = tokio::net::UnixStream::connect(path).await?.into_std()?;
+    TcpStream::from_std(std::net::TcpStream::from(std::os::fd::OwnedFd::from(stream)))
+}
+
+#[cfg(not(unix))]
+async fn connect_unix(_: &str) -> std::io::Result<TcpStream> {
+    Err(std::io::Error::new(ErrorKind::Unsupported, "this system has no Unix sockets that a client could use"))
 }
 
 async fn read(stream: &TcpStream, to: &mut [u8]) -> std::io::Result<usize> {
