@@ -1,3 +1,4 @@
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
@@ -15,12 +16,14 @@ import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -69,6 +72,9 @@ class InstallationTest {
         String output = run(new Child().option("-Dredlatch.native.path=" + file), 1);
         assertTrue(output.contains("io.redlatch.NativeLibraryError") && output.contains(file.toString()), output);
         assertTrue(output.contains(" on linux-") || output.contains(" on macos-") || output.contains(" on windows-"), output);
+        if (output.contains(" on linux-") && !output.contains(" on linux-musl-")) {
+            assertTrue(output.matches("(?s).* on linux-\\w+ with glibc 2[.]\\d+: .*"), output);
+        }
     }
 
     @Test
@@ -101,11 +107,25 @@ class InstallationTest {
             library = jar.getInputStream(entry).readAllBytes();
         }
         String text = new String(library, StandardCharsets.ISO_8859_1);
-        assumeTrue(text.contains("GLIBC_2.34"), "it was built with another glibc");
+        // The newest that it needs: 2.17, or that of the machine which has built it for its tests.
+        String needed = Pattern.compile("GLIBC_2[.](\\d+)").matcher(text).results().map(each -> each.group(1))
+                .max(Comparator.comparing(Integer::valueOf)).orElseThrow();
         // No system has that one: to the loader, every one is too old.
-        Path file = Files.write(directory.resolve("library.so"), text.replace("GLIBC_2.34", "GLIBC_9.34").getBytes(StandardCharsets.ISO_8859_1));
+        Path file = Files.write(directory.resolve("library.so"), text.replace("GLIBC_2." + needed, "GLIBC_9." + needed)
+                .getBytes(StandardCharsets.ISO_8859_1));
         String output = run(new Child().option("-Dredlatch.native.path=" + file), 1);
-        assertTrue(output.contains("it needs glibc 9.34 or newer") && output.contains("cargo build"), output);
+        assertTrue(output.contains("it needs at least glibc 9." + needed) && output.contains("cargo build"), output);
+        assertTrue(output.matches("(?s).*cannot be loaded on linux-\\w+ with glibc 2[.]\\d+: .*"), output);
+    }
+
+    @Test
+    void the_jar_has_its_licence_and_those_of_the_crates_in_its_library() throws Exception {
+        try (JarFile jar = new JarFile(Child.jar())) {
+            for (String[] each : new String[][] {{"META-INF/LICENSE", "LICENSE"}, {"META-INF/THIRD-PARTY-NOTICES.txt", "java/native/THIRD-PARTY-NOTICES.txt"},
+                {"META-INF/sbom/redlatch-jni.cdx.json", "java/native/sbom.cdx.json"}}) {
+                assertArrayEquals(Files.readAllBytes(Paths.get(each[1])), jar.getInputStream(jar.getEntry(each[0])).readAllBytes(), each[0]);
+            }
+        }
     }
 
     @Test

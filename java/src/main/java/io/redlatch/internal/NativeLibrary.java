@@ -24,6 +24,8 @@ final class NativeLibrary {
     private static final String REMEDY = "build it with `cargo build --release -p redlatch-jni` and name it with -D" + PATH_PROPERTY + "=<file>";
     /** The loader's words on a system whose C library is older than that of the build. */
     private static final Pattern TOO_OLD = Pattern.compile("version [`']GLIBC_([0-9.]+)' not found");
+    private static final Pattern C_LIBRARY = Pattern.compile("/.*/libc(-[0-9.]+)?\\.so(\\.6)?$", Pattern.MULTILINE);
+    private static final Pattern GLIBC = Pattern.compile("stable release version ([0-9]+\\.[0-9]+)");
     private static final String PLATFORM = findPlatform();
 
     private static boolean loaded;
@@ -107,10 +109,29 @@ final class NativeLibrary {
 
     /** Whether this JVM runs on Linux's other C library, as Alpine does: a library that is built for one does not load with the other. */
     private static boolean isMusl() {
+        return maps().contains("/ld-musl-");
+    }
+
+    /** The files in this JVM's memory, if the system tells them. */
+    private static String maps() {
         try {
-            return Files.readString(Paths.get("/proc/self/maps"), StandardCharsets.ISO_8859_1).contains("/ld-musl-");
+            return Files.readString(Paths.get("/proc/self/maps"), StandardCharsets.ISO_8859_1);
         } catch (IOException e) {
-            return false; // the loader will say what is wrong
+            return ""; // the loader will say what is wrong
+        }
+    }
+
+    /** The platform with its C library, for errors: most libraries that do not load were built for another one. */
+    private static String platformInFull() {
+        Matcher library = C_LIBRARY.matcher(maps());
+        if (isMusl() || !library.find()) {
+            return platform();
+        }
+        try {
+            Matcher version = GLIBC.matcher(Files.readString(Paths.get(library.group()), StandardCharsets.ISO_8859_1));
+            return platform() + " with glibc" + (version.find() ? " " + version.group(1) : "");
+        } catch (IOException e) {
+            return platform() + " with glibc";
         }
     }
 
@@ -118,7 +139,7 @@ final class NativeLibrary {
         String entry = "/META-INF/native/" + platform() + "/" + FILE + suffix;
         try (InputStream in = NativeLibrary.class.getResourceAsStream(entry)) {
             if (in == null) {
-                throw new NativeLibraryError("the jar has no native library for " + platform() + " (" + entry + "); " + REMEDY, null);
+                throw new NativeLibraryError("the jar has no native library for " + platformInFull() + " (" + entry + "); " + REMEDY, null);
             }
             return in.readAllBytes();
         } catch (IOException e) {
@@ -136,10 +157,9 @@ final class NativeLibrary {
             Matcher missing = TOO_OLD.matcher(String.valueOf(e.getMessage()));
             String cure = remedy;
             if (missing.find()) {
-                cure = "it needs glibc " + missing.group(1) + " or newer, as in Debian 12, Ubuntu 22.04 and RHEL 9, and "
-                        + "this system has an older one: run on a newer system, or on this one " + REMEDY;
+                cure = "it needs at least glibc " + missing.group(1) + ": run on a newer system, or on this one " + REMEDY;
             }
-            throw new NativeLibraryError("the native library " + file + " cannot be loaded on " + platform() + ": " + e.getMessage() + "; " + cure, e);
+            throw new NativeLibraryError("the native library " + file + " cannot be loaded on " + platformInFull() + ": " + e.getMessage() + "; " + cure, e);
         }
     }
 }
