@@ -9,7 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from redlatch._redlatch import __version__
+try:
+    from redlatch._redlatch import __version__
+except ImportError as error:
+    from redlatch.native_error import explain
+
+    raise explain(error) from error
 from redlatch.client import Client
 from redlatch.connecting import connect, red_lock
 from redlatch.durations import UNSET, Seconds
