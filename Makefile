@@ -1,10 +1,11 @@
 # Builds, shows and tests redlatch, one command each. Missing tools are installed first: see .ci/setup.
-# Everything but `bench` and `wheel` is built with cargo's profile `ci`, so that Rust, Python, jar and test agents share one build without LTO.
+# Everything but `bench`, `wheel` and `natives` is built with cargo's profile `ci`, so that Rust, Python, jar and test agents share one build without LTO.
 
-.PHONY: demo test chaos load failovers matrix mutants features nets session-nets bench wheel lint pins build clean setup setup-tests setup-bench rust agents test-rust test-python test-java test-examples
+.PHONY: demo test chaos load failovers matrix mutants features nets session-nets bench wheel natives notices lint pins build clean setup setup-tests setup-bench setup-release rust agents test-rust test-python test-java test-examples
 .NOTPARALLEL:
 
 VENV := target/venv/bin
+MATURIN := PATH=$(CURDIR)/target/releasing/bin:$$PATH .ci/reproducible maturin
 CORE := $(shell find Cargo.toml core -type f)
 heading = @printf '\n== %s\n' "$(1)"
 
@@ -62,16 +63,24 @@ nets: setup
 session-nets: setup-tests
 	REDLATCH_SESSION_NETS='$(or $(NETS),all)' timeout 2400 cargo test --locked --workspace --profile ci --test session_nets -- --nocapture
 
-# The published Python packages: a wheel and the sources of the library, and those of the command; with the tests of packaging on both wheels. That of
-# the library may have 5,000,000 bytes
-wheel: setup-tests
+# The published Python packages: a wheel and the sources of the library, and those of the command; with the tests of packaging on both wheels, which run
+# with every glibc from 2.17 on. That of the library may have 5,000,000 bytes
+wheel: setup-tests setup-release
 	rm -rf target/wheels
-	$(VENV)/maturin sdist --out target/wheels
-	$(VENV)/maturin build --locked --release --compression-level 9 --out target/wheels
-	$(VENV)/maturin sdist --manifest-path cli/Cargo.toml --out target/wheels
-	$(VENV)/maturin build --locked --release --compression-level 9 --manifest-path cli/Cargo.toml --out target/wheels
+	$(MATURIN) sdist --out target/wheels
+	$(MATURIN) build --locked --release --zig --compatibility manylinux_2_17 --compression-level 9 --out target/wheels
+	$(MATURIN) sdist --manifest-path cli/Cargo.toml --out target/wheels
+	$(MATURIN) build --locked --release --zig --compatibility manylinux_2_17 --compression-level 9 --manifest-path cli/Cargo.toml --out target/wheels
 	REDLATCH_TEST_WHEEL="$$(echo $(CURDIR)/target/wheels/redlatch-*.whl)" \
 		REDLATCH_TEST_COMMAND_WHEEL="$$(echo $(CURDIR)/target/wheels/redlatch_cli-*.whl)" timeout 600 $(VENV)/pytest tests/python/test_packaging.py
+
+# The native library of Linux on x86-64 for the published jar, which loads with every glibc from 2.17 on; see docs/releasing.md
+natives: setup-release
+	.ci/natives x86_64-unknown-linux-gnu
+
+# The licences and the list of the foreign crates in jar and wheels, written anew after a change of Cargo.lock
+notices:
+	.ci/notices
 
 # The Rust workspace, the Python package, the jar
 build: setup rust target/made/python target/made/jar
@@ -109,6 +118,9 @@ setup-tests:
 
 setup-bench:
 	@.ci/setup bench
+
+setup-release:
+	@.ci/setup release
 
 rust:
 	$(call heading,the Rust workspace with its tests: the first time some four minutes)
