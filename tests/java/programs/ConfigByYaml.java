@@ -1,5 +1,4 @@
 import java.time.Duration;
-import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 import org.redisson.config.ConstantDelay;
@@ -20,7 +19,7 @@ final class ConfigByYaml implements SmallProgram {
                 config.getLockWatchdogTimeout(), config.getNettyThreads(), config.isUseScriptCache(), config.getTransportMode(),
                         config.isSingleConfig());
         show.line("typed", delay.getBaseDelay(), delay.getMaxDelay());
-        RedissonClient client = Redisson.create(config);
+        RedissonClient client = Clients.create(config);
         client.getLock("by-yaml").lock();
         show.line("works", client.getLock("by-yaml").remainTimeToLive() <= 9_000, redisson.getLock("by-yaml").isLocked());
         Config again = Config.fromYAML(client.getConfig().toYAML());

@@ -25,9 +25,9 @@ final class ErrorsOfUsers implements SmallProgram {
         show.of("no server", () -> {
             Config config = new Config();
             config.useSingleServer().setAddress("redis://127.0.0.1:1").setRetryAttempts(0).setConnectTimeout(500).setTimeout(500);
-            return org.redisson.Redisson.create(config);
+            return Clients.create(config);
         });
-        show.of("no configuration", () -> org.redisson.Redisson.create(new Config()));
+        show.of("no configuration", () -> Clients.create(new Config()));
         show.of("no permits", () -> redisson.getSemaphore("errors-s").tryAcquire(-1));
         show.of("no id", () -> redisson.getPermitExpirableSemaphore("errors-p").tryRelease((String) null));
         show.of("attempts", () -> new Config().useSingleServer().setRetryAttempts(-1));

@@ -23,7 +23,7 @@ final class Interruption implements SmallProgram {
                 return true;
             });
             started.await();
-            show.until(() -> !String.valueOf(show.redis("PUBSUB", "NUMSUB", "redisson_lock__channel:{interrupted}")).endsWith(" 0]"));
+            show.untilAnyWaits("redisson_lock__channel:{interrupted}");
             thread[0].interrupt();
             show.line(method, show.isInterruption(waiter));
         }

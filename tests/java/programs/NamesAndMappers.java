@@ -1,4 +1,3 @@
-import org.redisson.Redisson;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
@@ -27,7 +26,7 @@ final class NamesAndMappers implements SmallProgram {
         });
         config.setEventLoopGroup(null);
         show.line("schemes", RedisURI.REDIS_PROTOCOL, RedisURI.REDIS_SSL_PROTOCOL, RedisURI.VALKEY_UDS_PROTOCOL);
-        RedissonClient client = Redisson.create(config);
+        RedissonClient client = Clients.create(config);
         client.getLock("mapped").lock();
         show.line("mapped", client.getLock("mapped").getName(), show.redis("EXISTS", "shop:mapped"), redisson.getLock("mapped").isLocked());
         client.getReadWriteLock("rw").readLock().lock();

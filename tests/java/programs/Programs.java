@@ -1,16 +1,20 @@
 import java.util.List;
-import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
 /** Runs every small program, one after the other, each with a client of its own; ProgramsTest compares what they show. */
 public final class Programs {
-    private static final List<SmallProgram> ALL = List.of(new AsyncLocks(), new ConfigByYaml(), new CountDown(),
-            new EndsUnderConditions(), new ErrorsOfUsers(), new ExpiringPermits(), new FairTurns(), new FencedTokens(),
-            new Interruption(), new KeysListed(), new KeysTidied(), new LeaseThatEnds(), new Listeners(), new MajorityOfLocks(),
-            new ManyLocksAtOnce(), new NamesAndMappers(), new NonReentrant(), new ObjectsAsKeys(), new OptionsOfOneLock(),
-            new ReactiveLocks(), new ReadersAndWriter(), new ReentrantLock(), new RxLocks(), new SemaphoreWithAnEnd(), new Semaphores(), new ShuttingDown(), new SpinLocks(),
-            new TriesInTime());
+    private static final List<SmallProgram> ALL = List.of(new AfterCommit(), new AsyncLocks(), new CodecsAndLocks(), new ConfigByYaml(),
+            new CountDown(), new EndsUnderConditions(), new ErrorsOfUsers(), new ExpiringPermits(), new FairTurns(),
+            new FairTurnsOfClients(), new FencedTokens(), new FilesOfDeployments(), new ForcedByAnother(), new FuturesOfLocks(),
+            new GivesUpAndTriesAgain(), new Interruption(), new KeysListed(), new KeysTidied(), new LeaderByLock(), new LeaseThatEnds(),
+            new Listeners(), new LoadedOnce(), new LocksByName(), new LocksOfTheJdk(), new MajorityOfLocks(), new ManyLocksAtOnce(),
+            new NamesAndMappers(), new NestedMethods(), new NonReentrant(), new ObjectsAsKeys(), new OptionsOfOneLock(),
+            new OwnersByNumber(), new PaidOnce(), new PoolsOfTasks(), new ReactiveLocks(), new ReadersAndWriter(), new ReentrantLock(),
+            new RegistryOfLocks(), new RxLocks(), new RxTransfers(), new ScheduledOnce(), new SemaphoreWithAnEnd(), new Semaphores(),
+            new ShuttingDown(), new SlotsOfAnApi(), new SpinLocks(), new StagesOfCoroutines(), new StartGate(), new StockOfTwoShops(),
+            new StoppedWorkers(), new StoreThatRefuses(), new Tenants(), new TimeThatIsLeft(), new TransfersInAnyOrder(),
+            new TriesInTime(), new UnlockTooLate(), new VirtualThreads(), new WebFluxHandlers(), new WriterThatReadsOn());
 
     private Programs() {}
 
@@ -19,7 +23,7 @@ public final class Programs {
         for (SmallProgram each : ALL) {
             Config config = new Config();
             config.useSingleServer().setAddress(arguments[0]).setConnectionMinimumIdleSize(1).setRetryAttempts(1);
-            RedissonClient redisson = Redisson.create(config);
+            RedissonClient redisson = Clients.create(config);
             Show show = new Show(each.getClass().getSimpleName(), redisson.getId(), arguments[0]);
             try {
                 each.run(redisson, show);

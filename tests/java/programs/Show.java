@@ -8,7 +8,8 @@ import java.util.concurrent.TimeUnit;
 
 /** Where a small program shows what it sees: one line each, without what differs from run to run. */
 final class Show {
-    private static final long PATIENCE_S = 20;
+    /** Now and then a waiter of Redisson misses a message that comes just as it begins to wait, and sleeps until the lease is over. */
+    private static final long PATIENCE_S = 50;
 
     private final String program;
     private final String id;
@@ -42,8 +43,12 @@ final class Show {
     }
 
     void failure(String what, Throwable e) {
-        Throwable error = e instanceof ExecutionException || e instanceof CompletionException ? e.getCause() : e;
-        line(what, error.getClass().getName());
+        line(what, bare(e).getClass().getName());
+    }
+
+    /** The error without the exception of a future around it. */
+    static Throwable bare(Throwable e) {
+        return e instanceof ExecutionException || e instanceof CompletionException ? e.getCause() : e;
     }
 
     /** Whether it ends by being interrupted: at some moments Redisson wraps that. */
@@ -83,6 +88,11 @@ final class Show {
         try (Resp resp = new Resp(server.getPort())) {
             return resp.call(command);
         }
+    }
+
+    /** Waits until a client listens to the channel. */
+    void untilAnyWaits(String channel) throws Exception {
+        until(() -> !String.valueOf(redis("PUBSUB", "NUMSUB", channel)).endsWith(" 0]"));
     }
 
     /** Waits until the call gives true. */

@@ -1,6 +1,5 @@
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.redisson.Redisson;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
@@ -10,7 +9,7 @@ final class ShuttingDown implements SmallProgram {
     public void run(RedissonClient redisson, Show show) throws Exception {
         RLock lock = redisson.getLock("ending");
         lock.lock();
-        RedissonClient other = Redisson.create(redisson.getConfig());
+        RedissonClient other = Clients.create(redisson.getConfig());
         RLock waiting = other.getLock("ending");
         show.line("open", other.isShutdown(), other.isShuttingDown(), other.getId().length());
         CompletableFuture<Boolean> held = show.started(() -> other.getLock("left").tryLock(1, 60, TimeUnit.SECONDS));
