@@ -216,9 +216,10 @@ public final class Core {
      *        answer, and what it has brought is given back
      */
     public <V> V run(Request request, Function<Answer, V> decode) {
+        Object wait = FlightRecords.begin(request);
         Call call = start(request, AS_LONG_AS_IT_TAKES);
         try {
-            return decode.apply(call.pending.await());
+            return decode.apply(recorded(wait, request, call.pending.await(), Thread.currentThread()));
         } catch (Error e) {
             call.abandon();
             throw e;
@@ -243,11 +244,13 @@ public final class Core {
         if (Thread.interrupted()) {
             throw new InterruptedException("interrupted before the lock was asked for");
         }
+        Object wait = FlightRecords.begin(acquire);
         Call call = start(acquire, INSIDE_MS);
         try {
-            return decode.apply(call.pending.awaitInterruptibly());
+            return decode.apply(recorded(wait, acquire, call.pending.awaitInterruptibly(), Thread.currentThread()));
         } catch (InterruptedException | Error e) {
             call.abandon();
+            FlightRecords.end(wait, this, acquire, null);
             throw e;
         } finally {
             Reference.reachabilityFence(this);
@@ -296,6 +299,22 @@ public final class Core {
         }
     }
 
+    /** Tells a recording of the answer, and of the end of the hold that it has brought, if one runs. */
+    private Answer recorded(Object wait, Request request, Answer answer, Thread holder) {
+        FlightRecords.end(wait, this, request, answer);
+        Object hold = FlightRecords.hold(request, answer, holder);
+        if (hold != null) {
+            try {
+                Long ticket = TICKETS.incrementAndGet();
+                Completions.expect(ticket, end -> FlightRecords.ended(hold, this, request, end));
+                submit(ticket, Request.watch(request.kind, request.name, request.owner, answer.number()));
+            } catch (OutOfMemoryError e) {
+                // The recording lacks this hold: the lock matters more.
+            }
+        }
+        return answer;
+    }
+
     /** Gives back what {@code answer} has brought. Needs no memory: without it a lock would stay held. */
     private void undo(long ticket, Request r, Answer answer) {
         Native.submit(client, ticket, r.undo(), r.kind, r.name, r.owner, 0, 0, answer.number(), r.responseTimeout, r.retryFor, r.numbers, r.texts);
@@ -316,15 +335,16 @@ public final class Core {
      */
     public long submit(Request request, Predicate<Answer> taken) {
         Long ticket = TICKETS.incrementAndGet();
-        Completions.expect(ticket, answer -> callBack(() -> offer(request, answer, taken)));
+        Object wait = FlightRecords.begin(request);
+        Completions.expect(ticket, answer -> callBack(() -> offer(wait, request, answer, taken)));
         submit(ticket, request);
         return ticket;
     }
 
-    private void offer(Request request, Answer answer, Predicate<Answer> taken) {
+    private void offer(Object wait, Request request, Answer answer, Predicate<Answer> taken) {
         boolean isTaken = false;
         try {
-            isTaken = taken.test(answer);
+            isTaken = taken.test(recorded(wait, request, answer, null));
         } finally {
             if (!isTaken && request.brings(answer)) {
                 undo(TICKETS.incrementAndGet(), request, answer);
