@@ -1,7 +1,7 @@
 # Builds, shows and tests redlatch, one command each. Missing tools are installed first: see .ci/setup.
 # Everything but `bench`, `wheel` and `natives` is built with cargo's profile `ci`, so that Rust, Python, jar and test agents share one build without LTO.
 
-.PHONY: demo test chaos load failovers matrix mutants features nets session-nets bench wheel natives notices lint pins build clean setup setup-tests setup-bench setup-release rust agents test-rust test-python test-java test-examples
+.PHONY: demo test chaos load failovers matrix mutants features nets session-nets bench wheel docs natives notices lint pins build clean setup setup-tests setup-bench setup-docs setup-release rust agents test-rust test-python test-java test-examples
 .NOTPARALLEL:
 
 VENV := target/venv/bin
@@ -15,7 +15,7 @@ demo: setup target/made/python target/made/jar target/made/demo
 	@$(VENV)/python examples/demo/demo.py
 
 # All checks of CI
-test: setup-tests lint build test-rust test-python test-java test-examples
+test: setup-tests lint build docs test-rust test-python test-java test-examples
 
 # Processes that lock for SECONDS while everything goes wrong, and a verdict. SEED=n brings the faults of an earlier run in their order,
 # ONLY=replies one family of faults; KINDS=fair,semaphore takes no other locks; MODE=cluster has a cluster of one server
@@ -93,14 +93,20 @@ lint: setup-tests target/made/python
 	cargo fmt --check --manifest-path examples/service/Cargo.toml
 	cargo clippy --locked --quiet --manifest-path examples/service/Cargo.toml --target-dir target/service -- -D warnings
 	$(call heading,ruff and mypy and pyright and stubtest)
-	$(VENV)/ruff check python tests examples bench
-	$(VENV)/ruff format --check python tests examples bench
+	$(VENV)/ruff check python tests examples bench docs/site
+	$(VENV)/ruff format --check python tests examples bench docs/site
 	$(VENV)/mypy
 	cd examples/demo && ../../$(VENV)/mypy --config-file ../../pyproject.toml .
 	$(VENV)/pyright
 	$(VENV)/python -m mypy.stubtest redlatch
 	$(call heading,the defects of tests/mutants fit)
 	git apply --check tests/mutants/*.patch
+
+# The site of the documentation, in target/docs/site: open index.html there, no server is needed. A warning, such as a link that leads nowhere, is an error
+docs: setup-docs target/made/python
+	$(call heading,the site of the documentation: ten seconds)
+	rm -rf target/docs/site
+	PYTHONPATH=python target/docs/venv/bin/sphinx-build --fail-on-warning --keep-going --quiet -b html -c docs/site . target/docs/site
 
 # Removes all builds, the virtual environment included
 clean:
@@ -115,6 +121,9 @@ setup:
 
 setup-tests:
 	@.ci/setup test
+
+setup-docs:
+	@.ci/setup docs
 
 setup-bench:
 	@.ci/setup bench
