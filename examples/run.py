@@ -49,6 +49,7 @@ def commands() -> list[list[str]]:
         [*GRADLE, "-Pprofile=ci", ":publishToMavenLocal", ":spring:publishToMavenLocal"],
         [*GRADLE, "-p", "examples/java", "run"],
         [*MAVEN, "-f", "examples/java/pom.xml", "compile", "exec:java", "-Dexec.mainClass=Main"],
+        [*MAVEN, "-f", "examples/java/pom.xml", "compile", "exec:java", "-Dexec.mainClass=Start"],
         *(
             [
                 *MAVEN,

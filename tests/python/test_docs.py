@@ -16,7 +16,21 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 #: How many blocks each page has at least: a block that is not found is not run.
-PAGES = {"python.md": 10, "testing.md": 2, "migrating.md": 4, "engines.md": 6, "leader.md": 1, "jobs.md": 1}
+PAGES = {
+    "python.md": 10,
+    "testing.md": 2,
+    "migrating.md": 6,
+    "engines.md": 6,
+    "leader.md": 1,
+    "jobs.md": 1,
+    "start.md": 2,
+    "promise.md": 1,
+    "fencing.md": 2,
+    "errors.md": 1,
+    "metrics.md": 1,
+}
+#: Pages that bring a loss about, which is a warning.
+LOSES = {"testing.md", "start.md", "fencing.md"}
 #: The URLs in the place of which a test has those of its own servers, of other systems by the fixtures that start them.
 REDIS = "redis://localhost:6379"
 OTHERS = {"mariadb": "mariadb://app:secret@localhost:3306/app", "zookeeper": "zookeeper://localhost:2181"}
@@ -51,8 +65,7 @@ def test_the_blocks_of_a_page_run_one_after_the_other(
         if url in text:
             text = text.replace(url, request.getfixturevalue(system).url)
     ended = run(text, tmp_path, own_server.url)
-    # Testing a loss brings one about, which is a warning.
-    told = [line for line in ended.stderr.splitlines() if page != "testing.md" or " is lost to " not in line]
+    told = [line for line in ended.stderr.splitlines() if page not in LOSES or " is lost to " not in line]
     assert (ended.returncode, told) == (0, [])
 
 
@@ -71,6 +84,14 @@ def test_the_blocks_of_a_page_are_typed(tmp_path: Path, page: str) -> None:
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), str(path)]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("language", "example"), [("java", "examples/java/src/main/java/Start.java"), ("rust", "examples/rust/start.rs")]
+)
+def test_the_first_program_of_a_language_is_an_example_that_is_run(language: str, example: str) -> None:
+    (block,) = re.findall(rf"^```{language}\n(.*?)^```$", (DOCS / "start.md").read_text(), re.DOTALL | re.MULTILINE)
+    assert (ROOT / example).read_text().endswith(block)
 
 
 def anchors(page: Path) -> set[str]:
