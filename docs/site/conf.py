@@ -54,7 +54,7 @@ highlight_language = "none"
 default_role = "code"
 autodoc_typehints = "signature"
 autodoc_member_order = "groupwise"
-autodoc_default_options = {"members": True, "inherited-members": "Exception,tuple", "show-inheritance": False}
+autodoc_default_options = {"members": True, "inherited-members": "Exception,tuple", "show-inheritance": True}
 
 html_theme = "furo"
 html_static_path = ["static"]
