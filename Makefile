@@ -106,7 +106,7 @@ lint: setup-tests target/made/python
 docs: setup-docs target/made/python
 	$(call heading,the site of the documentation: ten seconds)
 	rm -rf target/docs/site
-	PYTHONPATH=python target/docs/venv/bin/sphinx-build --fail-on-warning --keep-going --quiet -b html -c docs/site . target/docs/site
+	PYTHONPATH=python target/docs/venv/bin/sphinx-build --fail-on-warning --keep-going --quiet -b html -d target/docs/doctrees -c docs/site . target/docs/site
 
 # Removes all builds, the virtual environment included
 clean:

@@ -48,8 +48,10 @@ def commands() -> list[list[str]]:
         [*SERVICE, "--target-dir", "target/service"],
         [*GRADLE, "-Pprofile=ci", ":publishToMavenLocal", ":spring:publishToMavenLocal"],
         [*GRADLE, "-p", "examples/java", "run"],
-        [*MAVEN, "-f", "examples/java/pom.xml", "compile", "exec:java", "-Dexec.mainClass=Main"],
-        [*MAVEN, "-f", "examples/java/pom.xml", "compile", "exec:java", "-Dexec.mainClass=Start"],
+        *(
+            [*MAVEN, "-f", "examples/java/pom.xml", "compile", "exec:java", f"-Dexec.mainClass={program}"]
+            for program in ("Main", "Start", "Prices", "Ledger")
+        ),
         *(
             [
                 *MAVEN,
