@@ -87,11 +87,17 @@ def test_the_blocks_of_a_page_are_typed(tmp_path: Path, page: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "example"), [("java", "examples/java/src/main/java/Start.java"), ("rust", "examples/rust/start.rs")]
+    ("language", "examples"),
+    [
+        ("java", ["examples/java/src/main/java/Start.java", "examples/java/src/main/java/Lose.java"]),
+        ("rust", ["examples/rust/start.rs", "examples/rust/lose.rs"]),
+    ],
 )
-def test_the_first_program_of_a_language_is_an_example_that_is_run(language: str, example: str) -> None:
-    (block,) = re.findall(rf"^```{language}\n(.*?)^```$", (DOCS / "start.md").read_text(), re.DOTALL | re.MULTILINE)
-    assert (ROOT / example).read_text().endswith(block)
+def test_the_first_programs_of_a_language_are_examples_that_are_run(language: str, examples: list[str]) -> None:
+    blocks = re.findall(rf"^```{language}\n(.*?)^```$", (DOCS / "start.md").read_text(), re.DOTALL | re.MULTILINE)
+    for block, example in zip(blocks, examples):
+        assert (ROOT / example).read_text().endswith(block)
+    assert len(blocks) == len(examples)
 
 
 def anchors(page: Path) -> set[str]:
