@@ -1,4 +1,4 @@
-"""The page of all metrics names each figure of a client, each meter of Micrometer, each metric of `redlatch serve`."""
+"""The page of all metrics names each figure of a client, each meter and event of Java, each metric of the command."""
 
 from __future__ import annotations
 
@@ -36,3 +36,9 @@ def test_each_metric_of_the_command_is_on_the_page() -> None:
     assert len(registered) > 5
     named = set(re.findall(r"`redlatch_(\w+)`", PAGE))
     assert {name.removesuffix("_total") for name in named} == registered
+
+
+def test_each_event_of_flight_recorder_is_on_the_page() -> None:
+    events = re.findall(r'@Name\("(io\.redlatch\.\w+)"\)', (JAVA / "internal" / "FlightEvents.java").read_text())
+    assert events
+    assert re.findall(r"`(io\.redlatch\.\w+)`", PAGE) == events
