@@ -37,4 +37,5 @@ def run(example: Path, urls: dict[str, str]) -> None:
     )
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout
-    assert not ended.stderr
+    # A server that has just started grants nothing to a cautious client, which says so.
+    assert not [line for line in ended.stderr.splitlines() if "quarantine" not in line]
