@@ -84,7 +84,8 @@ def lock_row(cursor: Cursor, name: str) -> None:
             if inspect.iscoroutine(begun):
                 begun.close()
             raise ArgumentTypeError(
-                f"cursor is {shown('cursor', cursor)}, whose execute is to be awaited; give the cursor of a blocking driver"
+                f"cursor is {shown('cursor', cursor)}, whose execute is to be awaited;"
+                " give the cursor of a blocking driver"
             )
         cursor.execute(f"RELEASE SAVEPOINT {_SAVEPOINT}")
     except Exception as error:
