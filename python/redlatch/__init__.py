@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 try:
     from redlatch._redlatch import __version__
-except ImportError as error:
-    from redlatch.native_error import explain
+except ImportError as _error:
+    from redlatch.native_error import explain as _explain
 
-    raise explain(error) from error
+    raise _explain(_error) from _error
 from redlatch.client import Client
 from redlatch.connecting import connect, red_lock
 from redlatch.durations import UNSET, Seconds
