@@ -11,7 +11,8 @@ ROOT = Path(__file__).parents[2]
 REPOSITORY = Path(sys.argv[1])
 VERSION = "0.1.0"
 NATIVE = ["redlatch", "redlatch-beside"]
-ARTIFACTS = [*NATIVE, "redlatch-spring-boot-starter"]
+KOTLIN = "redlatch-kotlin"
+ARTIFACTS = [*NATIVE, "redlatch-spring-boot-starter", KOTLIN]
 HOME = "https://github.com/redlatch/redlatch"
 #: Maven's central repository refuses a POM without one of these.
 WANTED = {
@@ -45,7 +46,9 @@ def content(archive: zipfile.ZipFile, name: str, source: str) -> None:
 
 for artifact in ARTIFACTS:
     pom(artifact)
-    for suffix, entry in {"": ".class", "-sources": ".java", "-javadoc": "index.html"}.items():
+    # Nothing here turns Kotlin's comments into pages.
+    sources, pages = (".kt", "META-INF/LICENSE") if artifact == KOTLIN else (".java", "index.html")
+    for suffix, entry in {"": ".class", "-sources": sources, "-javadoc": pages}.items():
         with zipfile.ZipFile(f"{stem(artifact)}{suffix}.jar") as jar:
             names = jar.namelist()
             assert any(name.endswith(entry) for name in names), f"{jar.filename} has no {entry}"
