@@ -17,6 +17,7 @@ except ImportError as _error:
     raise _explain(_error) from _error
 from redlatch.client import Client
 from redlatch.connecting import connect, red_lock
+from redlatch.current import current_hold
 from redlatch.durations import UNSET, Seconds
 from redlatch.errors import (
     AlreadyHeldError,
@@ -96,6 +97,7 @@ __all__ = [
     "WriteLock",
     "__version__",
     "connect",
+    "current_hold",
     "red_lock",
 ]
 

@@ -62,6 +62,11 @@ def optional_option(name: str, value: Seconds | None) -> float | None:
     return seconds(name, value, "leave it out for the default", least=least, most=LONGEST_OPTION)
 
 
-def optional_lease(lease: Seconds | None, remedy: str) -> float | None:
+def needed_lease(lease: Seconds) -> float:
     """The same for a lease, which must also be long enough for Redis."""
+    return seconds("lease", lease, "give for how long the hold is to last", least=SHORTEST_LEASE)
+
+
+def optional_lease(lease: Seconds | None, remedy: str) -> float | None:
+    """The same for a lease that may be None, which stays None."""
     return None if lease is None else seconds("lease", lease, remedy, least=SHORTEST_LEASE)

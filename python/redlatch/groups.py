@@ -50,9 +50,9 @@ class MultiLock(Lock):
     def _names(self) -> tuple[str, ...]:
         return tuple(name for member in self._members for name in member._names())
 
-    def _renamed(self, rename: Rename) -> Self:
-        members = [member._renamed(rename) for member in self._members]
-        return MultiLock.__new__(type(self), self._client, members, self._wait, self._lease, self._owner)
+    def _renamed(self, rename: Rename, wait: float | None) -> Self:
+        members = [member._renamed(rename, member._wait) for member in self._members]
+        return MultiLock.__new__(type(self), self._client, members, wait, self._lease, self._owner)
 
 
 class FasterMultiLock(Lock):
@@ -78,9 +78,9 @@ class FasterMultiLock(Lock):
     def _keys(self) -> list[object]:
         return [(self._client._native, self.name, value) for value in self._values]
 
-    def _renamed(self, rename: Rename) -> Self:
+    def _renamed(self, rename: Rename, wait: float | None) -> Self:
         return FasterMultiLock.__new__(
-            type(self), self._client, rename(self.name), self._values, self._wait, self._lease, self._owner
+            type(self), self._client, rename(self.name), self._values, wait, self._lease, self._owner
         )
 
 

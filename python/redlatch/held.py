@@ -22,6 +22,11 @@ class Held(_redlatch.Held):
             self_waits.note_place(self)
 
     @property
+    def held(self) -> bool:
+        """Whether it is still held, as far as this process knows: not released, and not lost."""
+        return self.remaining > 0
+
+    @property
     def lost(self) -> bool:
         """Whether the hold ended without being released. A released hold is not lost."""
         return self.lost_reason is not None

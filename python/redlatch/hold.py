@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from redlatch import _redlatch, deferred, greenlets, losses
-from redlatch.durations import Seconds, optional_seconds
+from redlatch import _redlatch, calls, deferred, greenlets, losses
+from redlatch.durations import Seconds, needed_lease, optional_seconds
 from redlatch.errors import UnsupportedError
 from redlatch.held import Held
 from redlatch.losses import OnLost
@@ -14,6 +14,16 @@ class Hold(Held, _redlatch.Hold):
 
     Properties are answered from this process's own clock, without a call to Redis.
     """
+
+    def extend(self, lease: Seconds) -> None:
+        """Lets the hold last for `lease` from now on, in seconds or as `timedelta`: longer, or shorter.
+
+        A hold that the watchdog renews, or whose owner has other holds of the lock, lasts at least as long as before.
+
+        Raises LockLostError if it was lost, NotHeldError if it was released, UnavailableError if Redis did not answer:
+        then it ends with the earlier of both leases.
+        """
+        calls.answer(self._extend(needed_lease(lease)), self.name)
 
     def on_lost(self, callback: OnLost) -> None:
         """Calls `callback(hold, error)` once if the hold is lost. The LockLostError tells the cause.

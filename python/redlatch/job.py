@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,19 +20,12 @@ from redlatch.errors import note as add_note
 from redlatch.hold import Hold
 from redlatch.locks import Lock
 from redlatch.owners import EACH
-from redlatch.typings import Self
+from redlatch.typings import P, Self
 
 if TYPE_CHECKING:
-    from typing_extensions import ParamSpec
-
     from redlatch._redlatch import _Outcome
     from redlatch.held import Held
-elif sys.version_info >= (3, 10):
-    from typing import ParamSpec
-else:
-    ParamSpec = TypeVar
 
-P = ParamSpec("P")
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 

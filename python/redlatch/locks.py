@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Callable, ClassVar, Final, Optional, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, Final, Literal, Optional, TypeVar, overload
 
 import redlatch
 from redlatch import _redlatch, misses, queries
 from redlatch.blocking import Blocking
 from redlatch.checks import checked_text
+from redlatch.decorating import Decorator, OnBusy, Skipping, check_on_busy
 from redlatch.durations import UNSET, Seconds, Unset, optional_lease, optional_seconds
 from redlatch.errors import ConfigError, NotAcquiredError, NotHeldError, UnsupportedError
 from redlatch.hold import Hold
@@ -187,6 +188,26 @@ class Lock(Blocking):
 
         return decorating.decorated(self, function)
 
+    @overload
+    def decorator(self, *, on_busy: Literal["skip"]) -> Skipping: ...
+
+    @overload
+    def decorator(self, *, on_busy: Literal["raise", "wait"]) -> Decorator: ...
+
+    def decorator(self, *, on_busy: OnBusy) -> Any:
+        """Returns a decorator as the lock itself is one, for calls that meet a lock that another owner holds:
+
+        - `raise`: the call raises NotAcquiredError at once.
+        - `skip`: the call returns None at once, and the function does not run.
+        - `wait`: the call waits for the lock's `wait`, then it raises NotAcquiredError. The lock itself does so.
+
+        If the lock has a `wait` of its own, `raise` and `skip` wait as long. Raises ConfigError for another word.
+        """
+        from redlatch import decorating
+
+        check_on_busy(self.name, on_busy)
+        return lambda function: decorating.decorated(self, function, on_busy)
+
     def _acquire(self, wait: float | None, lease: Seconds | Unset | None) -> Hold | None:
         lasting = self._lease if lease is UNSET else optional_lease(lease, RENEWED)
         taken: list[Hold] = []
@@ -205,11 +226,9 @@ class Lock(Blocking):
         """The names of all locks of which this one consists."""
         return (self.name,)
 
-    def _renamed(self, rename: Rename) -> Self:
-        """The same lock under another name."""
-        return Lock.__new__(
-            type(self), self._client, rename(self.name), self._wait, self._lease, self._owner, self._numbers
-        )
+    def _renamed(self, rename: Rename, wait: float | None) -> Self:
+        """The same lock under another name, with another wait."""
+        return Lock.__new__(type(self), self._client, rename(self.name), wait, self._lease, self._owner, self._numbers)
 
     def _query(self, query: queries.Query[T]) -> T:
         """Asks the server a question that it answers at once, also while another owner holds the lock."""
@@ -242,12 +261,15 @@ class Lock(Blocking):
 
 def not_acquired(lock: _redlatch.Object, waited: float | None) -> NotAcquiredError:
     """The error of an acquire whose wait has ended. The thread or task that waited calls this."""
-    why = "another owner holds it; wait longer or try later"
+    why = "another owner holds it, of another client; wait longer or try later"
     if lock._held_back():
         why = HELD_BACK
     else:
         caller = this_caller()
-        if any(caller.took(owner) for owner in lock._owners()):
+        owners = lock._owners()
+        if owners:
+            why = "another owner holds it, a thread or task of this client; wait longer or try later"
+        if any(caller.took(owner) for owner in owners):
             why = f"its own hold keeps this {caller.kind} waiting; release that hold first, or pass it on"
     return NotAcquiredError(f"`{lock.name}` was not acquired within {waited} s: {why}", lock.name)
 

@@ -59,6 +59,7 @@ BAD: dict[str, list[Any]] = {
     "lease": [*SECONDS, 0, 1e-9],
     "locks": [None, 5, "name", b"name", object()],
     "name": NAMES,
+    "on_busy": [None, 5, "", "skipp", b"skip", ["skip"], object()],
     "owner": OWNERS,
     "password": [*TEXTS, "x" * 10_000_000],
     "pattern": NAMES,

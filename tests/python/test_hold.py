@@ -5,12 +5,13 @@ from __future__ import annotations
 import pickle
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
 import pytest
 
 import redlatch
 from eventually import until_true
-from redlatch import Client
+from redlatch import Client, aio
 from servers import Server
 from view import View
 
@@ -59,6 +60,69 @@ def test_a_released_hold_is_not_held_and_not_lost(client: Client, name: str) -> 
     assert (hold.lost, hold.lost_reason, hold.remaining) == (False, None, 0.0)
     with pytest.raises(redlatch.NotHeldError, match=f"`{name}`"):
         hold.ensure()
+
+
+def test_a_hold_tells_whether_it_is_held(client: Client, name: str) -> None:
+    hold = client.lock(name, lease=0.2).lock()
+    assert hold.held
+    until_true(lambda: not hold.held, "the end of the lease")
+    assert hold.lost
+    hold = client.lock(name).lock()
+    hold.release()
+    assert (hold.held, hold.lost) == (False, False)
+
+
+def test_an_extended_hold_outlives_its_lease_and_may_be_shortened(client: Client, view: View, name: str) -> None:
+    hold = client.lock(name, lease=0.3).lock()
+    hold.extend(60)
+    assert 30 < hold.remaining <= 60
+    assert 30_000 < int(str(view("PTTL", name))) <= 60_000
+    hold.extend(timedelta(seconds=20))
+    assert 10 < hold.remaining <= 20
+    assert int(str(view("PTTL", name))) <= 20_000
+    hold.release()
+    assert view("EXISTS", name) == 0
+
+
+def test_a_renewed_hold_is_not_shortened(client: Client, name: str) -> None:
+    with client.lock(name) as hold:
+        hold.extend(1)
+        assert hold.remaining > 10
+        hold.extend(600)
+        assert hold.remaining > 500
+
+
+def test_a_hold_that_has_ended_is_not_extended(client: Client, view: View, name: str) -> None:
+    hold = client.lock(name).lock()
+    hold.release()
+    with pytest.raises(redlatch.NotHeldError, match=f"`{name}`") as refused:
+        hold.extend(60)
+    assert not isinstance(refused.value, redlatch.LockLostError)
+    hold = client.lock(name).lock()
+    view("DEL", name)
+    with pytest.raises(redlatch.LockLostError):
+        hold.extend(60)
+    assert view("EXISTS", name) == 0
+
+
+def test_a_hold_of_several_locks_is_extended_in_each(client: Client, view: View, name: str) -> None:
+    names = [f"{name}:a", f"{name}:b"]
+    with client.get_multi_lock(*map(client.lock, names), lease=5) as hold:
+        hold.extend(60)
+        assert all(int(str(view("PTTL", each))) > 30_000 for each in names)
+
+
+async def test_a_hold_of_a_task_is_extended(aio_client: aio.Client, view: View, name: str) -> None:
+    async with aio_client.lock(name, lease=5) as hold:
+        assert hold.held
+        await hold.extend(60)
+        assert 30 < hold.remaining <= 60
+        assert int(str(view("PTTL", name))) > 30_000
+        await hold.extend(10)
+        assert hold.remaining <= 10
+    assert not hold.held
+    with pytest.raises(redlatch.NotHeldError):
+        await hold.extend(60)
 
 
 def test_a_hold_ends_with_its_lease_and_says_so(client: Client, view: View, name: str) -> None:

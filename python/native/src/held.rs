@@ -165,6 +165,11 @@ impl Held {
         Mailbox::submit(mailbox, &self.named, self.renewing(lease), Meaning::Outcome)
     }
 
+    /// Starts to make it last for so many seconds from now on. A task of the mailbox's loop awaits the outcome.
+    fn _begin_extension(&self, mailbox: &Bound<'_, Mailbox>, lease: f64) -> PyResult<Py<Pending>> {
+        Mailbox::submit(mailbox, &self.named, self.extending(lease), Meaning::Outcome)
+    }
+
     /// As `_end`, but the key stays at the server until `at_least` seconds have passed since the hold began. None: it is
     /// over, or the hold was released before.
     fn _begin_letting_go(slf: &Bound<'_, Self>, at_least: Option<f64>) -> PyResult<Option<Py<Pending>>> {

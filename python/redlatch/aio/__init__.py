@@ -13,6 +13,7 @@ UnsupportedError. Errors, `Seconds`, `Tls`, `Wait`, `WaitAof`, `EACH` and `UNSET
 from redlatch.aio.client import AsyncClient
 from redlatch.aio.client import AsyncClient as Client
 from redlatch.aio.connecting import connect, red_lock
+from redlatch.aio.current import current_hold
 from redlatch.aio.groups import FasterMultiLock, MultiLock, RedLock
 from redlatch.aio.hold import Hold
 from redlatch.aio.inventory import Locks
@@ -95,5 +96,6 @@ __all__ = [
     "WaitAof",
     "WriteLock",
     "connect",
+    "current_hold",
     "red_lock",
 ]

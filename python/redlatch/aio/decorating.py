@@ -6,8 +6,9 @@ import functools
 from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 
 from redlatch import deferred, self_waits, templates
-from redlatch.decorating import check_function, unlocked
-from redlatch.errors import UnsupportedError
+from redlatch.aio import current
+from redlatch.decorating import OnBusy, check_function, unlocked, wait_of
+from redlatch.errors import NotAcquiredError, UnsupportedError
 
 if TYPE_CHECKING:
     from redlatch.aio.locks import Lock
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def decorated(lock: Lock, function: F) -> F:
+def decorated(lock: Lock, function: F, on_busy: OnBusy = "wait") -> F:
     """Returns a function each of whose calls runs `function` under the lock; see `Lock.__call__`."""
     check_function(lock.name, function)
     if not deferred.is_coroutine_function(function):
@@ -25,15 +26,25 @@ def decorated(lock: Lock, function: F) -> F:
             lock.name,
         )
     template = templates.of(function, lock._names())
+    wait = wait_of(lock._wait, on_busy)
+    plain = lock if wait == lock._wait else lock._renamed(str, wait)
 
     @functools.wraps(function)
     async def locked(*args: Any, **kwargs: Any) -> Any:
-        used = lock if template is None else lock._renamed(template.rename(args, kwargs))
-        with self_waits.one_call(used, function):
-            async with used:
-                result = await function(*args, **kwargs)
-                if deferred.stop_if_deferred(result):
-                    raise unlocked(used.name, function, "async with")
-                return result
+        used = plain if template is None else lock._renamed(template.rename(args, kwargs), wait)
+        is_entered = False
+        try:
+            with self_waits.one_call(used, function):
+                async with used as hold:
+                    is_entered = True
+                    with current.running(hold):
+                        result = await function(*args, **kwargs)
+                    if deferred.stop_if_deferred(result):
+                        raise unlocked(used.name, function, "async with")
+                    return result
+        except NotAcquiredError:
+            if is_entered or on_busy != "skip":
+                raise
+            return None
 
     return cast("F", locked)

@@ -8,8 +8,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, Union
 
 from redlatch import calls, deferred, losses
-from redlatch.aio.loops import PARTS, run, runs_here
-from redlatch.durations import Seconds, optional_seconds
+from redlatch.aio.cancelling import Cancelling
+from redlatch.aio.loops import PARTS, here, run, runs_here
+from redlatch.durations import Seconds, needed_lease, optional_seconds
 from redlatch.errors import LockLostError, RedlatchError, UnsupportedError, note
 from redlatch.held import Held
 from redlatch.typings import Self
@@ -65,6 +66,16 @@ class Hold(Held):
                 raise
             note(error, failure)
 
+    async def extend(self, lease: Seconds) -> None:
+        """Lets the hold last for `lease` from now on, in seconds or as `timedelta`: longer, or shorter.
+
+        A hold that the watchdog renews, or whose owner has other holds of the lock, lasts at least as long as before.
+
+        Raises LockLostError if it was lost, NotHeldError if it was released, UnavailableError if Redis did not answer:
+        then it ends with the earlier of both leases.
+        """
+        calls.answer(await self._begin_extension(here(), needed_lease(lease)), self.name)
+
     def on_lost(self, callback: OnLost) -> None:
         """Calls `callback(hold, error)` once if the hold is lost. The LockLostError tells the cause.
 
@@ -79,6 +90,17 @@ class Hold(Held):
             raise UnsupportedError(f"{callback!r} would not run when it is called; give a plain function", self.name)
         self._refuse_in_a_fork()
         run(self, calls.WATCH).add_done_callback(lambda ended: self._tell(callback, ended.claim()))
+
+    def cancelling(self) -> Cancelling:
+        """Returns a block that a loss ends: `async with lock as hold, hold.cancelling():`.
+
+        If the hold is lost, the task of the block is cancelled. Inside it gets `asyncio.CancelledError`, and the block
+        raises LockLostError in its place. A release inside the block cancels nothing. Until Python 3.10 a task that is
+        cancelled at the same moment for another reason gets LockLostError as well.
+
+        Entering it raises LockLostError if the hold is lost already, NotHeldError if it was released.
+        """
+        return Cancelling(self)
 
     async def wait_lost(self, wait: Seconds | None = None) -> bool:
         """Waits until the hold is lost, and returns True. Returns False if it is released or `wait` is over before.

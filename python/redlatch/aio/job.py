@@ -15,9 +15,9 @@ from redlatch.aio.loops import here, run, runs_here
 from redlatch.decorating import check_function
 from redlatch.durations import Seconds
 from redlatch.errors import LockLostError, RedlatchError, UnsupportedError
-from redlatch.job import BaseJob, JobRun, P, check_callable, loss_of
+from redlatch.job import BaseJob, JobRun, check_callable, loss_of
 from redlatch.owners import EACH
-from redlatch.typings import Self
+from redlatch.typings import P, Self
 
 T = TypeVar("T")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Coroutine, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Callable, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, Literal, TypeVar, overload
 
 import redlatch
 from redlatch import _redlatch, owners, queries, self_waits
@@ -15,6 +15,7 @@ from redlatch.aio.loops import PARTS, here
 from redlatch.aio.queries import run_query
 from redlatch.aio.tasks import this_task
 from redlatch.checks import checked_text
+from redlatch.decorating import Decorator, OnBusy, Skipping, check_on_busy
 from redlatch.durations import UNSET, Seconds, Unset, optional_lease, optional_seconds
 from redlatch.locks import (
     FOR_EVER,
@@ -213,6 +214,26 @@ class Lock(_redlatch.Object):
 
         return decorating.decorated(self, function)
 
+    @overload
+    def decorator(self, *, on_busy: Literal["skip"]) -> Skipping: ...
+
+    @overload
+    def decorator(self, *, on_busy: Literal["raise", "wait"]) -> Decorator: ...
+
+    def decorator(self, *, on_busy: OnBusy) -> Any:
+        """Returns a decorator as the lock itself is one, for calls that meet a lock that another owner holds:
+
+        - `raise`: the call raises NotAcquiredError at once.
+        - `skip`: the call returns None at once, and the function does not run.
+        - `wait`: the call waits for the lock's `wait`, then it raises NotAcquiredError. The lock itself does so.
+
+        If the lock has a `wait` of its own, `raise` and `skip` wait as long. Raises ConfigError for another word.
+        """
+        from redlatch.aio import decorating
+
+        check_on_busy(self.name, on_busy)
+        return lambda function: decorating.decorated(self, function, on_busy)
+
     async def _lock(
         self,
         *,
@@ -353,11 +374,9 @@ class Lock(_redlatch.Object):
         """The names of all locks of which this one consists."""
         return (self.name,)
 
-    def _renamed(self, rename: Rename) -> Self:
-        """The same lock under another name."""
-        return Lock.__new__(
-            type(self), self._client, rename(self.name), self._wait, self._lease, self._owner, self._numbers
-        )
+    def _renamed(self, rename: Rename, wait: float | None) -> Self:
+        """The same lock under another name, with another wait."""
+        return Lock.__new__(type(self), self._client, rename(self.name), wait, self._lease, self._owner, self._numbers)
 
     def __repr__(self) -> str:
         return f"<redlatch.aio.{type(self).__name__} {self.name!r} of {self._client!r}>"
