@@ -16,7 +16,7 @@ except ImportError as _error:
 
     raise _explain(_error) from _error
 from redlatch.client import Client
-from redlatch.connecting import connect, red_lock
+from redlatch.connecting import connect, from_redis, red_lock
 from redlatch.current import current_hold
 from redlatch.durations import UNSET, Seconds
 from redlatch.errors import (
@@ -98,6 +98,7 @@ __all__ = [
     "__version__",
     "connect",
     "current_hold",
+    "from_redis",
     "red_lock",
 ]
 

@@ -14,6 +14,7 @@ from redlatch.durations import Seconds, optional_option
 from redlatch.errors import ArgumentTypeError, ConfigError
 from redlatch.groups import RedLock
 from redlatch.owners import Owner
+from redlatch.redis_settings import client_with_settings_of
 from redlatch.sync_policy import Sync, option
 from redlatch.tls import Tls
 from redlatch.tls import options as tls_options
@@ -92,6 +93,27 @@ def connect(
             password=password,
             tls=tls,
         )
+    )
+
+
+def from_redis(
+    redis: object,
+    *,
+    watchdog: Seconds | None = None,
+    prefix: str | None = None,
+    sync: Sync | None = None,
+    quarantine: bool | None = None,
+) -> Client:
+    """Returns a client with the servers, database, login, TLS, name and timeouts of a client of redis-py.
+
+    `redis` is one for threads or for asyncio: a `Redis`, the `master_for` of a `Sentinel`, or a `RedisCluster`. The two
+    share no connection, and each may be closed without the other. The other arguments are those of `connect`.
+
+    Raises UnsupportedError for a setting that redlatch lacks (`credential_provider`, a connection class of the
+    program's own, some of TLS), ConfigError for one that cannot be used.
+    """
+    return Client(
+        client_with_settings_of(redis, connected, watchdog=watchdog, prefix=prefix, sync=sync, quarantine=quarantine)
     )
 
 

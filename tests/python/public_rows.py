@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Callable
 
+import redis
+
 import redlatch
 import redlatch.compat.redis_py
 import redlatch.testing
@@ -291,6 +293,10 @@ ROWS: dict[str, Row] = {
     ),
     "Wait.__init__": _policy(redlatch.Wait, [0, -1, 1001]),
     "WaitAof.__init__": _policy(redlatch.WaitAof, [-1, 1001]),
+    "from_redis": Row(
+        lambda w: lambda **given: redlatch.from_redis(**{"redis": redis.Redis.from_url(w.url), **given}),
+        needs_server=False,
+    ),
     "current_hold": Row(lambda w: w.lock(redlatch.current_hold)),
     "connect": Row(lambda w: redlatch.connect, needs_server=False),
     "red_lock": Row(

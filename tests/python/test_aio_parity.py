@@ -135,8 +135,8 @@ def test_methods_have_the_same_docstrings(name: str) -> None:
         assert plain(of[1].__doc__) == plain(of[0].__doc__)
 
 
-@pytest.mark.parametrize("function", ["connect", "red_lock"])
+@pytest.mark.parametrize("function", ["connect", "from_redis", "red_lock", "current_hold"])
 def test_functions_have_the_same_arguments_and_docstrings(function: str) -> None:
     theirs, ours = getattr(redlatch, function), getattr(aio, function)
     assert plain(str(inspect.signature(ours))) == plain(str(inspect.signature(theirs)))
-    assert function == "connect" or plain(ours.__doc__) == plain(theirs.__doc__)
+    assert function in ("connect", "current_hold") or plain(ours.__doc__) == plain(theirs.__doc__)

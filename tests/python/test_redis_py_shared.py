@@ -176,9 +176,9 @@ async def of_asyncio() -> object:
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "text": (lambda: "redis://localhost", "give a redis.Redis"),
     "asyncio": (lambda: asyncio.run(of_asyncio()), "give a redis.Redis"),
-    "sentinel": (
-        lambda: redis.sentinel.Sentinel([("localhost", 1)]).master_for("shop"),  # type: ignore[no-untyped-call]
-        "SentinelManagedConnection",
+    "a replica": (
+        lambda: redis.sentinel.Sentinel([("localhost", 1)]).slave_for("shop"),  # type: ignore[no-untyped-call]
+        "reads from replicas",
     ),
     "TLS data": (lambda: redis.Redis(ssl=True, ssl_ca_data="x"), "ssl_ca_data"),
     "credentials": (

@@ -12,7 +12,7 @@ UnsupportedError. Errors, `Seconds`, `Tls`, `Wait`, `WaitAof`, `EACH` and `UNSET
 
 from redlatch.aio.client import AsyncClient
 from redlatch.aio.client import AsyncClient as Client
-from redlatch.aio.connecting import connect, red_lock
+from redlatch.aio.connecting import connect, from_redis, red_lock
 from redlatch.aio.current import current_hold
 from redlatch.aio.groups import FasterMultiLock, MultiLock, RedLock
 from redlatch.aio.hold import Hold
@@ -97,5 +97,6 @@ __all__ = [
     "WriteLock",
     "connect",
     "current_hold",
+    "from_redis",
     "red_lock",
 ]

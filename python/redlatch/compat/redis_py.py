@@ -47,8 +47,8 @@ _log = logging.getLogger("redlatch")
 class Lock:
     """A lock with the surface of redis-py's lock: it is not reentrant, and every acquire has a token of its own.
 
-    `redis` is a `redis.Redis` of one server, whose settings a client of redlatch takes over, or a `redlatch.Client`,
-    whose prefix goes before the name. All times are seconds as int or float:
+    `redis` is a `redis.Redis`, whose settings a client of redlatch takes over, or a `redlatch.Client`, whose prefix
+    goes before the name. All times are seconds as int or float:
 
     - `timeout`: how long an acquire lasts at most. None: it is renewed until it is released.
     - `sleep`: the pause between two tries of a waiter, if no release wakes it before.
