@@ -57,6 +57,14 @@ def settings(redis: object) -> Settings:
     )
 
 
+def is_for_threads(redis: object) -> bool | None:
+    """Whether a client of redis-py is for threads, and not for asyncio; None: it is no client of redis-py."""
+    for classes, for_threads in zip(_classes(), (True, False)):
+        if isinstance(redis, (classes.client, classes.cluster)):
+            return for_threads
+    return None
+
+
 def client_with_settings_of(
     redis: object,
     connected: Callable[..., Native],

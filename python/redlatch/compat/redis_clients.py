@@ -1,40 +1,41 @@
-"""Makes the redlatch client for the server of a redis-py client."""
+"""Makes the redlatch clients for the servers of redis-py clients, one for each URL with its options."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable
 
 from redlatch.checks import shown
 from redlatch.client import Client
 from redlatch.connecting import connect
 from redlatch.errors import UnsupportedError
-from redlatch.redis_settings import settings
+from redlatch.redis_settings import is_for_threads, settings
 
 if TYPE_CHECKING:
-    from redis import Redis
+    from redis import Redis, RedisCluster
 
-#: One client for each URL with its options, until the program ends.
+#: They live until the program ends.
 _clients: dict[tuple[object, ...], Client] = {}
 
 
-def client_of(redis: Client | Redis) -> Client:
-    """Returns a redlatch client as it is. For a `redis.Redis` it returns the one client with the same settings."""
+def client_of(redis: Client | Redis | RedisCluster) -> Client:
+    """Returns a redlatch client as it is. For a client of redis-py it returns the one client with the same settings."""
     if isinstance(redis, Client):
         return redis
-    if not _is_redis(redis):
-        raise UnsupportedError(
-            f"locks are not made of {shown('redis', redis)}; give a redis.Redis, or what redlatch.connect returns"
-        )
+    if is_for_threads(redis) is not True:
+        raise unfit(redis, "redis.Redis", "redlatch.connect")
+    client: Client = shared(redis, _clients, connect)
+    return client
+
+
+def shared(redis: object, clients: dict[tuple[object, ...], Any], connect: Callable[..., Any]) -> Any:
+    """The client with the settings of a client of redis-py. It is made at the first call."""
     url, options = settings(redis)
     key = (url, *sorted(options.items()))
-    if key not in _clients:
-        _clients.setdefault(key, connect(url, **options))  # starts nothing yet
-    return _clients[key]
+    if key not in clients:
+        clients.setdefault(key, connect(url, **options))  # starts nothing yet
+    return clients[key]
 
 
-def _is_redis(redis: object) -> bool:
-    try:
-        from redis import Redis
-    except ImportError:
-        return False
-    return isinstance(redis, Redis)
+def unfit(redis: object, theirs: str, ours: str) -> UnsupportedError:
+    """The error of an object of which no lock is made."""
+    return UnsupportedError(f"locks are not made of {shown('redis', redis)}; give a {theirs}, or what {ours} returns")

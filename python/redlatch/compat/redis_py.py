@@ -12,43 +12,35 @@ release wakes a waiter at once. A call whose reply was lost is repeated until it
 
 from __future__ import annotations
 
-import logging
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import SimpleNamespace, TracebackType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Union
 
 from redlatch import calls
 from redlatch.blocking import Blocking
-from redlatch.checks import checked_text
 from redlatch.client import Client
 from redlatch.compat.redis_clients import client_of
-from redlatch.compat.redis_errors import LockError, LockNotOwnedError, TheirLockNotOwnedError
-from redlatch.durations import optional_seconds, seconds
-from redlatch.errors import ConfigError, NotHeldError, UnsupportedError
+from redlatch.compat.redis_errors import LockError, LockNotOwnedError
+from redlatch.compat.redis_locks import Acquired, BaseLock, lasts_for, wait_of
+from redlatch.durations import seconds
 from redlatch.hold import Hold
 from redlatch.owners import next_owner
 from redlatch.typings import Self
 
 if TYPE_CHECKING:
-    from redis import Redis
+    from redis import Redis, RedisCluster
+
+    Clients = Union[Client, Redis, RedisCluster]
 else:
-    try:
-        from redis import Redis
-    except ImportError:
-        Redis = Any  # a program without redis-py gives a client of redlatch
+    Clients = Any  # a program may have no redis-py
 
 __all__ = ["Lock", "LockError", "LockNotOwnedError"]
 
-_log = logging.getLogger("redlatch")
 
-
-class Lock:
+class Lock(BaseLock[Clients]):
     """A lock with the surface of redis-py's lock: it is not reentrant, and every acquire has a token of its own.
 
-    `redis` is a `redis.Redis`, whose settings a client of redlatch takes over, or a `redlatch.Client`, whose prefix
-    goes before the name. All times are seconds as int or float:
+    `redis` is a `redis.Redis` or a `redis.RedisCluster`, whose settings a client of redlatch takes over, or a
+    `redlatch.Client`, whose prefix goes before the name. All times are seconds as int or float:
 
     - `timeout`: how long an acquire lasts at most. None: it is renewed until it is released.
     - `sleep`: the pause between two tries of a waiter, if no release wakes it before.
@@ -60,37 +52,7 @@ class Lock:
     RefusedError and ClosedError, which are not redis-py's.
     """
 
-    #: An object whose `token` is that of this thread's acquire, or without `thread_local` of the latest; None: none.
-    local: Any
-
-    def __init__(
-        self,
-        redis: Client | Redis,
-        name: str | bytes,
-        timeout: float | None = None,
-        sleep: float = 0.1,
-        blocking: bool = True,
-        blocking_timeout: float | None = None,
-        thread_local: bool = True,
-        raise_on_release_error: bool = True,
-    ) -> None:
-        self._client = client_of(redis)
-        self._text = _text(name)
-        self._held: dict[bytes, _Acquired] = {}
-        # How an acquire waits that gives no times of its own.
-        _wait(sleep, blocking, blocking_timeout)
-        self.blocking = blocking
-        self.blocking_timeout = blocking_timeout
-        self.sleep = sleep
-        # How long the lock lasts, and whether a block that ends without it raises.
-        optional_seconds("timeout", timeout, "None has it renewed")
-        self.timeout = timeout
-        self.raise_on_release_error = raise_on_release_error
-        # Programs read these attributes of redis-py's lock.
-        self.name = name
-        self.redis = redis
-        self.thread_local = bool(thread_local)
-        self.local = _empty_local(self.thread_local)
+    _client_of = staticmethod(client_of)
 
     def acquire(
         self,
@@ -107,7 +69,7 @@ class Lock:
         sleep = self.sleep if sleep is None else sleep
         blocking = self.blocking if blocking is None else blocking
         blocking_timeout = self.blocking_timeout if blocking_timeout is None else blocking_timeout
-        wait = _wait(sleep, blocking, blocking_timeout)
+        wait = wait_of(sleep, blocking, blocking_timeout)
         if token is not None:
             theirs = self._theirs(None)
             acquired: bool = theirs.acquire(sleep, blocking, blocking_timeout, token)
@@ -119,7 +81,7 @@ class Lock:
             one._take(wait, self.timeout or None, taken)
             if taken:
                 self._held.pop(self._token or b"", None)
-                self._held[one.token] = _Acquired(one, taken[0])
+                self._held[one.token] = Acquired(one, taken[0])
                 self.local.token = one.token
             return bool(taken)
         except BaseException:
@@ -187,12 +149,12 @@ class Lock:
         if held is None:
             return bool(self._theirs(token).owned())
         _, is_owner = held.lock.look()
-        return is_owner == 1
+        return bool(is_owner == 1)
 
     def __enter__(self) -> Self:
         if self.acquire():
             return self
-        raise LockError(f"`{self._text}` was not acquired in time: another owner holds it; wait longer", self._text)
+        raise self._unentered()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         try:
@@ -200,39 +162,15 @@ class Lock:
         except LockError as e:
             if self.raise_on_release_error:
                 raise
-            _log.warning("a block ended without its lock: %s", e)
+            self._log_unreleased(e)
 
     def __repr__(self) -> str:
         return f"<redlatch.compat.redis_py.Lock {self._text!r} of {self._client!r}>"
 
-    @property
-    def _token(self) -> Any:
-        # In a thread that has never acquired the lock, `local` has no such attribute.
-        return getattr(self.local, "token", None)
-
-    def _locked_by(self, what: str, timeout: float | None) -> Any:
-        """The token with which it is locked. Raises LockError if there is none, or if `what` needs a timeout."""
-        if self._token is None:
-            raise LockError(f"`{self._text}` is not locked by this caller; acquire it before you {what} it", self._text)
-        if timeout is None and what != "release":
-            raise LockError(f"`{self._text}` has no timeout, so there is none to {what}; it is renewed", self._text)
-        return self._token
-
-    @contextmanager
-    def _owned(self, done: str) -> Iterator[None]:
-        try:
-            yield
-        except (NotHeldError, TheirLockNotOwnedError) as e:
-            message = f"`{self._text}` cannot be {done}, it is not held any more: {e}"
-            raise LockNotOwnedError(message, self._text, getattr(e, "reason", None)) from e
-
     def _theirs(self, token: Any) -> Any:
         """redis-py's own lock, for a token that redlatch did not make."""
         if isinstance(self.redis, Client):
-            raise UnsupportedError(
-                f"`{self._text}`: a redlatch.Client makes its own tokens; make the lock of a redis.Redis for others",
-                self._text,
-            )
+            raise self._needs_redis()
         from redis.lock import Lock as Theirs
 
         theirs = Theirs(self.redis, self._text, timeout=self.timeout, thread_local=False)
@@ -262,42 +200,8 @@ class _OneAcquire(Blocking):
 
     def lasts(self) -> float:
         """For how many seconds the owner still holds it. Raises NotHeldError if it does not, or without an end."""
-        left, is_owner = self.look()
-        if not is_owner or left < 0:
-            raise NotHeldError("its key has another token now, or none; acquire it again", self.name)
-        return left / 1000
+        return lasts_for(self.name, *self.look())
 
     def last(self, hold: Hold, lease: float) -> None:
         """Makes the hold last so many seconds from now on."""
         calls.answer(hold._extend(seconds("timeout", lease, "give a time that can pass")), self.name)
-
-
-class _Acquired(NamedTuple):
-    """One acquire of this lock object that was not released."""
-
-    lock: _OneAcquire
-    hold: Hold
-
-
-def _empty_local(is_of_one_thread: bool) -> Any:
-    """The place for the token: one for each thread, or one for all threads."""
-    local = threading.local() if is_of_one_thread else SimpleNamespace()
-    local.token = None
-    return local
-
-
-def _text(name: str | bytes) -> str:
-    try:
-        return checked_text("the name of a lock", name.decode() if isinstance(name, bytes) else name)
-    except UnicodeDecodeError:
-        raise ConfigError(f"the name of a lock is {name!r}, which is no UTF-8; use other characters") from None
-
-
-def _wait(sleep: float, blocking: bool, blocking_timeout: float | None) -> float | None:
-    """How long an acquire waits; None: for ever."""
-    pause = seconds("sleep", sleep, "0.1 is redis-py's own")
-    wait = optional_seconds("blocking_timeout", blocking_timeout, "None waits for ever")
-    if not blocking:
-        return 0
-    # As in redis-py, a waiter whose pause is longer than its wait tries once.
-    return 0 if wait is not None and pause > wait else wait
