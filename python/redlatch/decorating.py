@@ -40,8 +40,18 @@ class Skipping(Protocol):
     def __call__(self, function: Callable[P, T], /) -> Callable[P, T | None]: ...
 
 
-def decorated(lock: Lock, function: F, on_busy: OnBusy = "wait") -> F:
-    """Returns a function each of whose calls runs `function` under the lock; see `Lock.__call__`."""
+def nothing(error: NotAcquiredError) -> None:
+    """What a call returns that is skipped."""
+    del error
+
+
+def decorated(
+    lock: Lock, function: F, on_busy: OnBusy = "wait", skipped: Callable[[NotAcquiredError], object] = nothing
+) -> F:
+    """Returns a function each of whose calls runs `function` under the lock; see `Lock.__call__`.
+
+    A call that is skipped returns what `skipped` returns, or raises its error.
+    """
     check_function(lock.name, function)
     if deferred.is_coroutine_function(function):
         from redlatch.aio import decorating, twins
@@ -66,10 +76,10 @@ def decorated(lock: Lock, function: F, on_busy: OnBusy = "wait") -> F:
                 if deferred.stop_if_deferred(result):
                     raise unlocked(lock.name, function)
                 return result
-        except NotAcquiredError:
+        except NotAcquiredError as error:
             if is_entered or on_busy != "skip":
                 raise
-            return None
+            return skipped(error)
 
     return cast("F", locked)
 
@@ -78,6 +88,11 @@ def check_function(name: str, function: Any) -> None:
     """Raises ArgumentTypeError if `function` is no function."""
     if isinstance(function, type) or not callable(function):
         raise ArgumentTypeError(f"`{name}` decorates functions, not {function!r}; put it right above a def", name)
+    if any(base.__module__.startswith("celery.") for base in type(function).__mro__):
+        # The decorated object would have no `delay`, and a worker would run the task without the lock.
+        raise UnsupportedError(
+            f"`{name}` decorates a task of Celery; put it below `@app.task`, right above the def", name
+        )
 
 
 def check_on_busy(name: str, on_busy: Any) -> None:
