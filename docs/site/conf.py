@@ -37,6 +37,7 @@ include_patterns = [
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
+    "SECURITY.md",
     "docs/*.md",
     "docs/site/*.md",
     "bench/README.md",

@@ -29,7 +29,8 @@ PAGES = {
     "errors.md": 1,
     "metrics.md": 1,
     "fastapi.md": 4,
-    "celery.md": 1,
+    "celery.md": 2,
+    "compatibility.md": 2,
 }
 #: Pages that bring a loss about, which is a warning.
 LOSES = {"testing.md", "start.md", "fencing.md"}

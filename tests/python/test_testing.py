@@ -124,6 +124,51 @@ def test_other(redlatch_client, redlatch_server):
 """
 
 
+ASYNCIO = """
+import asyncio, os
+import pytest
+
+async def lock_it(client):
+    hold = await client.lock("report").lock()
+    assert await client.lock("report").try_lock() is None
+    hold.ensure()
+
+def test_by_hand(redlatch_aio_client):
+    asyncio.run(lock_it(redlatch_aio_client))
+
+@pytest.mark.asyncio
+async def test_by_pytest_asyncio(redlatch_aio_client):
+    await lock_it(redlatch_aio_client)
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_by_anyio(redlatch_aio_client, anyio_backend):
+    await lock_it(redlatch_aio_client)
+
+@pytest.mark.parametrize("number", range(4))
+def test_beside_others(redlatch_client, redlatch_server, number):
+    redlatch_client.lock("report").lock()
+    with open(os.environ["SEEN"], "a") as seen:
+        print(os.getpid(), redlatch_server.port, file=seen)
+"""
+
+
+@pytest.mark.parametrize("processes", [0, 2])
+def test_pytest_gets_a_client_for_asyncio_and_each_process_of_xdist_a_server(tmp_path: Path, processes: int) -> None:
+    (tmp_path / "conftest.py").write_text(CONFTEST)
+    (tmp_path / "test_users.py").write_text(ASYNCIO)
+    seen = tmp_path / "seen"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, "-n", str(processes)]
+    env = {**os.environ, "SEEN": str(seen)}
+    ended = subprocess.run(
+        [*command, str(tmp_path)], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert "7 passed" in ended.stdout, ended.stdout + ended.stderr
+    pairs = {tuple(line.split()) for line in seen.read_text().splitlines()}
+    assert len(pairs) == len({process for process, _ in pairs}) == len({port for _, port in pairs})
+    assert len(pairs) == 1 or processes == 2
+
+
 def test_pytest_gets_a_server_and_a_client_for_each_test(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text(CONFTEST)
     (tmp_path / "test_users.py").write_text(TESTS)
