@@ -60,7 +60,7 @@ def commands() -> list[list[str]]:
                 f"-Dboot={boot}",
                 "compile",
                 "exec:java",
-                "-Dexec.mainClass=shop.Shop",
+                "-Dexec.mainClass=shop.Customers",
             ]
             for boot in ("3.5.7", "4.0.7")
         ),

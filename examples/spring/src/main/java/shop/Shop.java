@@ -1,37 +1,27 @@
 package shop;
 
+import io.redlatch.LockMetrics;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandlers;
-import java.util.Map;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
+import org.redisson.api.RedissonClient;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
 
-/** Sells ten lamps to twenty customers who come at once, over HTTP. {@code -Dstay=true -Dport=8080} goes on after that. */
+/** A shop with an HTTP endpoint, of which several may run on one Redis. */
 @SpringBootApplication
 public class Shop {
-    public static void main(String[] arguments) throws Exception {
-        ConfigurableApplicationContext shop = SpringApplication.run(Shop.class, arguments);
-        String url = "http://localhost:" + shop.getEnvironment().getProperty("local.server.port");
-        shop.getBean(Stock.class).fill("lamp", 10);
+    public static void main(String[] arguments) {
+        System.out.println("the shop is open at " + url(SpringApplication.run(Shop.class, arguments)));
+    }
 
-        HttpClient customers = HttpClient.newHttpClient();
-        HttpRequest buy = HttpRequest.newBuilder(URI.create(url + "/buy/lamp")).POST(HttpRequest.BodyPublishers.noBody()).build();
-        Map<String, Long> answers = Stream.generate(() -> customers.sendAsync(buy, BodyHandlers.ofString())).limit(20).toList().stream()
-                .map(answer -> answer.join().body()).collect(Collectors.groupingBy(answer -> answer, Collectors.counting()));
-        System.out.println("sold " + answers.get("sold") + ", and told " + answers.get("sold out") + " customers that there are no more");
+    static URI url(ConfigurableApplicationContext shop) {
+        return URI.create("http://localhost:" + shop.getEnvironment().getProperty("local.server.port"));
+    }
 
-        HttpRequest health = HttpRequest.newBuilder(URI.create(url + "/actuator/health")).build();
-        System.out.println("the health is " + customers.send(health, BodyHandlers.ofString()).body());
-        if (!Boolean.getBoolean("stay")) {
-            shop.close();
-        }
-        if (!answers.equals(Map.of("sold", 10L, "sold out", 10L))) {
-            throw new IllegalStateException("ten lamps were there, and the answers are " + answers);
-        }
+    /** The figures of the locks in `/actuator/prometheus`. */
+    @Bean
+    LockMetrics lockMetrics(RedissonClient client) {
+        return new LockMetrics(client);
     }
 }

@@ -4,16 +4,22 @@ import io.redlatch.spring.DistributedLock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.stereotype.Service;
 
-/** The number that is left of each item, in files that all shops of this machine share. A file that two of them change at once would be wrong. */
+/** The number that is left of each item, in files that all shops share. A file that two of them change at once would be wrong. */
 @Service
 class Stock {
-    private final Path folder = Path.of(System.getProperty("java.io.tmpdir"));
+    private final Path folder;
+
+    Stock(@Value("${shop.folder}") Path folder) {
+        this.folder = folder;
+    }
 
     @DistributedLock(name = "stock:#{item}", waitTime = "10s")
     public void fill(String item, int number) throws IOException {
-        Files.writeString(file(item), String.valueOf(number));
+        write(item, number);
     }
 
     /** False: it is sold out. */
@@ -23,8 +29,14 @@ class Stock {
         if (left == 0) {
             return false;
         }
-        Files.writeString(file(item), String.valueOf(left - 1));
+        write(item, left - 1);
         return true;
+    }
+
+    /** A shop that dies in here leaves the old number or the new one. */
+    private void write(String item, int number) throws IOException {
+        Path written = Files.writeString(Files.createTempFile(folder, "shop-", null), String.valueOf(number));
+        Files.move(written, file(item), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     }
 
     private Path file(String item) {

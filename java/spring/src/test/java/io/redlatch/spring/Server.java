@@ -114,11 +114,15 @@ final class Server implements AutoCloseable {
         if (process != null) {
             stop();
         }
-        File[] files = directory.toFile().listFiles();
-        for (File file : files == null ? new File[0] : files) {
-            file.delete();
+        delete(directory.toFile());
+    }
+
+    private static void delete(File file) {
+        File[] files = file.listFiles();
+        for (File each : files == null ? new File[0] : files) {
+            delete(each);
         }
-        directory.toFile().delete();
+        file.delete();
     }
 
     /** False: the port is taken. */
