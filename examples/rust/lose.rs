@@ -9,8 +9,8 @@ fn main() -> redlatch::Result<()> {
     let operator = Client::with_config(Config::from_env()?)?;
     let guard = ours.lock("start:42").blocking().acquire()?;
     let (tell, told) = channel();
-    guard.on_lost(move |loss| tell.send(loss).unwrap());
+    guard.on_lost(move |loss| tell.send(loss).expect("it is heard"));
     operator.lock("start:42").blocking().force_release()?;
-    println!("stop the work: {}", told.recv().unwrap().reason); // deleted
+    println!("stop the work: {}", told.recv().expect("a loss").reason); // deleted
     Ok(())
 }

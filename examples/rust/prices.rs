@@ -19,14 +19,14 @@ fn price(client: &Client, cache: &Mutex<Cache>, article: &'static str) -> redlat
     let lock = client.read_write_lock(&format!("example:price:{article}"));
     let wait = Duration::from_secs(10);
     let reading = lock.read().wait(wait).blocking().acquire()?;
-    let known = cache.lock().unwrap().prices.get(article).copied();
+    let known = cache.lock().expect("no thread panics while it has it").prices.get(article).copied();
     // A reader does not wait for the write lock, since other readers may do so as well: it lets go first.
     reading.release()?;
     if let Some(price) = known {
         return Ok(price);
     }
     let writing = lock.write().wait(wait).blocking().acquire()?;
-    let mut cache = cache.lock().unwrap();
+    let mut cache = cache.lock().expect("no thread panics while it has it");
     let price = match cache.prices.get(article) {
         Some(price) => *price, // another writer was here in between
         None => {
@@ -50,7 +50,7 @@ fn main() -> redlatch::Result<()> {
             articles.into_iter().map(|article| scope.spawn(|| price(&client, &cache, article))).collect();
         readers.into_iter().try_for_each(|reader| reader.join().expect("no reader panics").map(drop))
     })?;
-    let cache = cache.into_inner().unwrap();
+    let cache = cache.into_inner().expect("no thread panics while it has it");
     println!("20 readers, {} writes", cache.writes);
     assert_eq!(cache.writes, 2);
     Ok(())
