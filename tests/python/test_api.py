@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 import redlatch
-from redlatch import aio, celery, rows, testing
+from redlatch import aio, celery, otel, prometheus, rows, testing
 from redlatch.compat import redis_asyncio, redis_py
 
 TEXT = Path(__file__).parents[1] / "api" / "python.txt"
@@ -26,7 +26,7 @@ def signature(function: object) -> str:
 
 
 # The modules that `redlatch` does not import itself.
-OTHERS = (aio, celery, redis_asyncio, redis_py, rows, testing)
+OTHERS = (aio, celery, otel, prometheus, redis_asyncio, redis_py, rows, testing)
 PUBLIC = [getattr(package, name) for package in (redlatch, *OTHERS) for name in package.__all__]
 
 

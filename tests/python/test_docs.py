@@ -27,7 +27,7 @@ PAGES = {
     "promise.md": 1,
     "fencing.md": 2,
     "errors.md": 1,
-    "metrics.md": 1,
+    "metrics.md": 2,
     "fastapi.md": 4,
     "celery.md": 2,
     "compatibility.md": 2,

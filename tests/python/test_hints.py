@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 import redlatch
-from redlatch import aio, celery, testing
+from redlatch import aio, celery, otel, prometheus, testing
 from redlatch.compat import redis_asyncio, redis_py
 
 pytestmark = pytest.mark.skipif(sys.version_info < (3, 10), reason="`int | None` has no value before Python 3.10")
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(sys.version_info < (3, 10), reason="`int | None`
 
 def hinted() -> Iterator[tuple[str, object]]:
     """Every public class and function, and every member of a class that a program can see."""
-    for module in (redlatch, aio, celery, testing, redis_asyncio, redis_py):
+    for module in (redlatch, aio, celery, otel, prometheus, testing, redis_asyncio, redis_py):
         for name in module.__all__:
             thing = getattr(module, name)
             if inspect.isclass(thing):
