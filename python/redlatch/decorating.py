@@ -19,6 +19,11 @@ T = TypeVar("T")
 
 #: How a call meets a lock that another owner holds.
 OnBusy = Literal["raise", "skip", "wait"]
+#: The objects that libraries make of functions, to be run elsewhere, and the decorators that make them.
+_TASKS: Final = {
+    "celery": ("a task of Celery", "@app.task"),
+    "dramatiq": ("an actor of Dramatiq", "@dramatiq.actor"),
+}
 _ON_BUSY: Final = ("raise", "skip", "wait")
 
 
@@ -88,11 +93,11 @@ def check_function(name: str, function: Any) -> None:
     """Raises ArgumentTypeError if `function` is no function."""
     if isinstance(function, type) or not callable(function):
         raise ArgumentTypeError(f"`{name}` decorates functions, not {function!r}; put it right above a def", name)
-    if any(base.__module__.startswith("celery.") for base in type(function).__mro__):
-        # The decorated object would have no `delay`, and a worker would run the task without the lock.
-        raise UnsupportedError(
-            f"`{name}` decorates a task of Celery; put it below `@app.task`, right above the def", name
-        )
+    for base in type(function).__mro__:
+        what, above = _TASKS.get(base.__module__.partition(".")[0], (None, None))
+        if what is not None:
+            # The decorated object could not be sent to a worker, and a worker would run the task without the lock.
+            raise UnsupportedError(f"`{name}` decorates {what}; put it below `{above}`, right above the def", name)
 
 
 def check_on_busy(name: str, on_busy: Any) -> None:

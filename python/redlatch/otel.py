@@ -25,9 +25,9 @@ _sources: weakref.WeakKeyDictionary[Meter, list[tuple[str, Source]]] = weakref.W
 def observe(client: Client | AsyncClient, *, name: str = "default", meter: Meter | None = None) -> None:
     """Has a meter observe the figures of a client, each with the attribute `client`, whose value is `name`.
 
-    Clients of one meter need names that differ. `meter` is by default that of the global provider for `redlatch`. Observing asks nothing of the server. The meter
-    does not keep the client alive, and observes nothing once the client is gone. Raises ConfigError for what is no
-    client or no name.
+    Clients of one meter need names that differ. `meter` is by default that of the global provider for `redlatch`.
+    Observing asks nothing of the server. The meter does not keep the client alive, and observes nothing once the client
+    is gone. Raises ConfigError for what is no client or no name.
     """
     seen = source(client, name)
     meter = _global_meter() if meter is None else meter

@@ -10,8 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import dramatiq
 import pytest
 from celery import Celery
+from dramatiq.brokers.stub import StubBroker
 
 import redlatch
 from redlatch import Client
@@ -142,6 +144,13 @@ def test_a_decorator_above_the_task_is_an_error(client: Client, is_lazy: bool) -
     for decorator in (exclusive(client.lock("n")), client.lock("n"), client.lock("n").decorator(on_busy="skip")):
         with pytest.raises(redlatch.UnsupportedError, match=r"put it below `@app.task`"):
             decorator(made)
+
+
+def test_a_decorator_above_an_actor_of_dramatiq_is_an_error(client: Client) -> None:
+    actor: Any = dramatiq.actor(broker=StubBroker())(task)
+    for decorator in (client.lock("n"), client.lock("n").decorator(on_busy="skip"), client.job("n", at_most=60)):
+        with pytest.raises(redlatch.UnsupportedError, match=r"put it below `@dramatiq.actor`"):
+            decorator(actor)
 
 
 def test_a_call_outside_of_a_worker_has_the_lock_too(client: Client, stranger: Client, name: str) -> None:
