@@ -53,6 +53,24 @@ async def test_the_end_of_a_block_without_a_loss_changes_nothing(aio_client: aio
     assert not await aio_client.lock(name).is_locked()
 
 
+async def test_the_end_of_a_block_leaves_no_callback_that_fails(
+    every_loop: Loop, aio_client: aio.Client, name: str
+) -> None:
+    del every_loop
+    told: list[object] = []
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda loop, context: told.append(context))
+    async with aio_client.lock(name) as hold, hold.cancelling():
+        pass
+    hold = await aio_client.lock(name).lock()
+    with pytest.raises(redlatch.LockLostError):
+        async with hold.cancelling():
+            await aio_client.lock(name).force_unlock()
+            await asyncio.sleep(FOR_EVER)
+    assert not await aio_client.lock(name).is_locked()  # the loop has run its callbacks by then
+    assert told == []
+
+
 async def test_a_loss_after_the_block_cancels_nothing(aio_client: aio.Client, name: str) -> None:
     hold = await aio_client.lock(name).lock()
     async with hold.cancelling():

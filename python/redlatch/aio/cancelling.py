@@ -19,6 +19,8 @@ class Cancelling:
     """The block of `Hold.cancelling`. It is for one use."""
 
     _watching: Any = None
+    #: Whether the block has ended. A loss that comes later cancels nothing.
+    _is_over = False
     #: The loss for which the task was cancelled.
     _loss: LockLostError | None = None
 
@@ -42,7 +44,7 @@ class Cancelling:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
-        self._watching.remove_done_callback(self._end)
+        self._is_over = True
         self._watching.cancel()
         loss = self._loss
         if loss is None:
@@ -55,6 +57,8 @@ class Cancelling:
             raise loss from error
 
     def _end(self, ended: Any) -> None:
+        if self._is_over:
+            return
         self._loss = self._hold._loss(ended.claim())
         if self._loss is not None:
             self._task.cancel()
