@@ -85,6 +85,18 @@ def test_the_block_of_the_readme_runs(own_server: Server, tmp_path: Path) -> Non
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
+def test_the_page_of_the_package_index_runs_and_has_no_link_that_only_the_repository_resolves(
+    own_server: Server, tmp_path: Path
+) -> None:
+    page = (ROOT / "python" / "README.md").read_text()
+    blocks = BLOCK.findall(page)
+    assert len(blocks) == 2
+    ended = run("\n".join(blocks).replace(REDIS, own_server.url), tmp_path, own_server.url)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert re.findall(r"\]\((?!https://)|<img|<picture", page) == []
+    assert 'readme = "python/README.md"' in (ROOT / "pyproject.toml").read_text()
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_the_blocks_of_a_page_are_typed(tmp_path: Path, page: str) -> None:
     pytest.importorskip("mypy")
@@ -120,7 +132,7 @@ def anchors(page: Path) -> set[str]:
 
 def documents() -> list[Path]:
     """The pages that users and contributors read."""
-    folders = (ROOT, DOCS, ROOT / "bench", ROOT / "core" / "scripts", ROOT / "tests" / "nets")
+    folders = (ROOT, DOCS, ROOT / "python", ROOT / "bench", ROOT / "core" / "scripts", ROOT / "tests" / "nets")
     return sorted(path for folder in folders for path in folder.glob("*.md"))
 
 

@@ -89,7 +89,8 @@ def test_the_wheel_has_the_package_with_its_types_and_nothing_else(wheel: Path) 
     assert metadata["Requires-Python"] == ">=3.9"
     assert metadata["License-Expression"] == "Apache-2.0"
     needed = metadata.get_all("Requires-Dist", [])
-    assert all("extra == 'server'" in needs or "extra == 'cli'" in needs for needs in needed)
+    extras = [f"extra == '{extra}'" for extra in ("cli", "otel", "prometheus", "server")]
+    assert all(any(extra in needs for extra in extras) for needs in needed)
     (command,) = [needs for needs in needed if needs.startswith("redlatch-cli")]
     assert f"redlatch-cli=={COMMAND_VERSION}.*" in command.replace(" ", "")
 
@@ -216,7 +217,7 @@ def test_the_source_distribution_has_all_that_is_built(tmp_path: Path) -> None:
     built = [path for part in ("core/src", "core/scripts", "python") for path in (ROOT / part).rglob("*")]
     sources = {str(path.relative_to(ROOT)) for path in built if path.suffix in (".rs", ".lua", ".py", ".pyi", ".typed")}
     licences = {"LICENSE", "python/native/THIRD-PARTY-NOTICES.txt", "python/native/sbom.cdx.json"}
-    assert sources | licences | {"pyproject.toml", "Cargo.toml", "Cargo.lock", "README.md"} <= names
+    assert sources | licences | {"pyproject.toml", "Cargo.toml", "Cargo.lock", "python/README.md"} <= names
     assert not [name for name in names if name.endswith((".pyc", ".so")) or name.startswith(("java/", "target/"))]
 
 
