@@ -223,10 +223,10 @@ class BaseClient(
         Redisson's among them, and nothing is changed.
 
         Locks that clients wait for come first. Then all keys of each server are read, with nine times as much rest: a
-        million keys take about half a minute, and other callers wait no longer than a millisecond. A replica's keys are
-        read in place of its server's if the client reaches it where the server says that it is; the server itself then
-        says what is locked. Locks that come or go meanwhile may be missing. Token locks, semaphores and latches are
-        texts and numbers: those are found that clients listen to, and those that are named.
+        million keys take about half a minute, and other callers wait no longer than a millisecond. Of a cluster, behind
+        sentinels and of `redis+replicated://` the keys of a replica are read in place of its server's; the server
+        itself then says what is locked. Locks that come or go meanwhile may be missing. Token locks, semaphores and
+        latches are texts and numbers: those are found that clients listen to, and those that are named.
 
         Only Redis has it: MySQL, MariaDB and ZooKeeper raise UnsupportedError. Raises ConfigError for an argument that
         cannot be used.

@@ -91,6 +91,11 @@ fn until_followed(server: &Server, name: &str) {
     view.command::<i64>(&["DEL", name]);
 }
 
+/// The URL of a client that knows both.
+fn replicated(server: &Server, replica: &Server) -> String {
+    format!("redis+replicated://{},{}", server.address(), replica.address())
+}
+
 /// A lock as its key is at a server.
 fn put(server: &Server, name: &str) {
     let field = "6f1b1c9e-0000-4000-8000-000000000000:31";
@@ -103,7 +108,7 @@ fn put(server: &Server, name: &str) {
 fn a_replica_is_scanned_in_place_of_its_server_and_the_server_says_what_is_locked() {
     let server = Server::start();
     let replica = server.replica();
-    let one = client(&server.url());
+    let one = client(&replicated(&server, &replica));
     let held = one.lock("held").blocking().acquire().expect("free");
     until_followed(&server, "followed");
     // A lock of the replica alone: the server has released it long ago.
@@ -127,7 +132,7 @@ fn a_replica_is_scanned_in_place_of_its_server_and_the_server_says_what_is_locke
 fn a_listing_whose_replica_goes_ends_on_the_server_and_lists_each_lock() {
     let server = Server::start();
     let replica = server.replica();
-    let one = client(&server.url());
+    let one = client(&replicated(&server, &replica));
     // They need more than one page.
     let names: Vec<_> = (0..250).map(|number| format!("n{number}")).collect();
     names.iter().for_each(|name| put(&server, name));
@@ -150,7 +155,7 @@ fn a_listing_whose_replica_goes_ends_on_the_server_and_lists_each_lock() {
 fn a_replica_that_is_silent_or_belongs_to_another_server_is_not_scanned() {
     let server = Server::start();
     let replica = server.replica();
-    let one = client(&server.url());
+    let one = client(&replicated(&server, &replica));
     let held = one.lock("held").blocking().acquire().expect("free");
     until_followed(&server, "followed");
     let mut on_server = Scans::of(&server);
@@ -158,15 +163,16 @@ fn a_replica_that_is_silent_or_belongs_to_another_server_is_not_scanned() {
     assert_eq!(all(&one, "*").len(), 1);
     assert!(on_server.count() > 0);
     replica.resume();
-    // Where the server says that its replica is there is another server.
-    let stranger = Server::start();
-    let port = stranger.port().to_string();
-    let nat = format!("127.0.0.1:{}=127.0.0.1:{port}", replica.port()).parse().expect("a pair");
-    let config = redlatch::Config::from_url(&server.url()).expect("a URL").nat(nat);
-    let other = Client::with_config(config).expect("a client");
+    // The program names a replica of another server.
+    let other = Server::start();
+    let stranger = other.replica();
+    let misled = client(&replicated(&server, &stranger));
     let mut on_stranger = Scans::of(&stranger);
-    assert_eq!(all(&other, "*").len(), 1);
+    assert_eq!(all(&misled, "*").len(), 1);
     assert_eq!(on_stranger.count(), 0);
+    assert!(on_server.count() > 0);
+    // A client of one server does not log in at another.
+    assert_eq!(all(&client(&server.url()), "*").len(), 1);
     assert!(on_server.count() > 0);
     held.release().expect("held");
 }

@@ -17,8 +17,9 @@ impl Client {
     ///
     /// It finds locks of every client, Redisson's among them, and changes nothing. Locks that clients wait for come first. Then
     /// it reads all keys of each server, and rests nine times as long as it reads: a million keys take about half a
-    /// minute, and other callers wait no longer than a millisecond. It reads those of a replica in place of the server's if the
-    /// client reaches one where the server says that it is; the server itself then says what is locked. Locks that came or went meanwhile may be missing. Token locks, semaphores
+    /// minute, and other callers wait no longer than a millisecond. Of a
+    /// cluster, behind sentinels and of `redis+replicated://` it reads the keys of a replica in place of its server's; the
+    /// server itself then says what is locked. Locks that came or went meanwhile may be missing. Token locks, semaphores
     /// and latches are texts and numbers; it finds those that clients listen to, and those that are named.
     ///
     /// Only Redis has it yet: `Error::Unsupported` on MySQL, MariaDB and ZooKeeper.

@@ -25,6 +25,8 @@ const PAUSE: Duration = Duration::from_secs(60);
 const LAG: Duration = Duration::from_millis(200);
 /// The pause between two questions how far it is.
 const LOOK: Duration = Duration::from_millis(2);
+/// A replica whose clock differs more takes locks for ended that last, or for lasting that have ended.
+const SKEW: Duration = Duration::from_secs(1);
 
 pub struct Replicas {
     config: Config,
@@ -37,8 +39,12 @@ pub struct Replicas {
     chosen: Arc<Mutex<Chosen>>,
 }
 
-/// By the address of the server that the replica follows.
-type Chosen = HashMap<Address, Choice>;
+#[derive(Default)]
+struct Chosen {
+    /// By the address of the server that the replica follows.
+    by_server: HashMap<Address, Choice>,
+    is_closed: bool,
+}
 
 struct Choice {
     /// `None`: the server has no replica that can be used.
@@ -52,6 +58,8 @@ struct Written {
     history: String,
     /// The number of their bytes.
     offset: u64,
+    /// The server's time.
+    time: Duration,
 }
 
 impl Replicas {
@@ -67,21 +75,21 @@ impl Replicas {
         }
     }
 
-    /// A replica with all that is written to this server by now, which this client reaches where the server says that it is;
-    /// `None`: there is none.
+    /// A replica with all that is written to this server by now; `None`: there is none that this client reaches where the program
+    /// says that it is, or the servers that the program has the client ask.
     pub async fn of(&self, server: &Node) -> Option<Arc<Node>> {
         let _only_me = self.choosing.lock().await;
-        let known = self.chosen().get(&server.address).map(|choice| choice.replica.clone());
+        let known = self.chosen().by_server.get(&server.address).map(|choice| choice.replica.clone());
         if let Some(None) = known {
             return None;
         }
         let written = written(server).await?;
         if let Some(Some(replica)) = known {
             if self.has(&replica, &written).await {
-                self.chosen().get_mut(&server.address)?.until = Instant::now() + IDLE;
+                self.chosen().by_server.get_mut(&server.address)?.until = Instant::now() + IDLE;
                 return Some(replica);
             }
-            forget(&self.chosen, &server.address);
+            forget(&mut self.chosen(), &server.address);
         }
         let replica = self.choose(server, &written).await;
         if let Some(replica) = &replica {
@@ -92,8 +100,15 @@ impl Replicas {
     }
 
     async fn choose(&self, server: &Node, written: &Written) -> Option<Arc<Node>> {
-        let role: Value = server.ask(&["ROLE"], LIMIT).await.ok()?;
-        for address in replicas(&role, &server.address, &self.config) {
+        let addresses = match &self.config.servers {
+            Servers::Replicated(named) => named.iter().filter(|named| **named != server.address).cloned().collect(),
+            Servers::Sentinel { .. } | Servers::Cluster(_) => {
+                replicas(&server.ask(&["ROLE"], LIMIT).await.ok()?, &server.address, &self.config)
+            }
+            // The program has named one server, and trusts no other with its password.
+            _ => Vec::new(),
+        };
+        for address in addresses {
             let node = Node::new(&self.config, &address, &self.incarnations, &self.wakes, &self.sharding);
             let Ok(node) = node.map(Arc::new) else { continue };
             if self.has(&node, written).await {
@@ -122,6 +137,10 @@ impl Replicas {
             }
             sleep(LOOK).await;
         }
+        match time_of(replica).await {
+            Some(time) if time.abs_diff(written.time) <= SKEW + LAG => {}
+            _ => return false,
+        }
         // A replica of a cluster sends readers to its master unless they say that they know.
         let is_cluster = matches!(self.config.servers, Servers::Cluster(_));
         !is_cluster || replica.ask::<Value>(&["READONLY"], LIMIT).await.is_ok()
@@ -130,17 +149,25 @@ impl Replicas {
     /// Remembers the choice until it has not been used for a while.
     fn keep(&self, server: &Address, replica: Option<Arc<Node>>) {
         let until = Instant::now() + if replica.is_some() { IDLE } else { PAUSE };
-        self.chosen().insert(server.clone(), Choice { replica, until });
+        {
+            let mut chosen = self.chosen();
+            if chosen.is_closed {
+                return replica.iter().for_each(|replica| replica.close());
+            }
+            chosen.by_server.insert(server.clone(), Choice { replica, until });
+        }
         let chosen = self.chosen.clone();
         let server = server.clone();
         drop(tasks::spawn(async move {
             loop {
-                let until = lock(&chosen).get(&server).map(|choice| choice.until);
-                match until {
-                    Some(until) if until > Instant::now() => sleep_until(until.into()).await,
-                    Some(_) => return forget(&chosen, &server),
-                    None => return,
-                }
+                let until = {
+                    let mut chosen = lock(&chosen);
+                    match chosen.by_server.get(&server).map(|choice| choice.until) {
+                        Some(until) if until > Instant::now() => until,
+                        _ => return forget(&mut chosen, &server),
+                    }
+                };
+                sleep_until(until.into()).await;
             }
         }));
     }
@@ -150,7 +177,9 @@ impl Replicas {
     }
 
     pub fn close(&self) {
-        self.chosen().drain().filter_map(|(_, choice)| choice.replica).for_each(|replica| replica.close());
+        let mut chosen = self.chosen();
+        chosen.is_closed = true;
+        chosen.by_server.drain().filter_map(|(_, choice)| choice.replica).for_each(|replica| replica.close());
     }
 }
 
@@ -158,16 +187,21 @@ fn lock(chosen: &Mutex<Chosen>) -> MutexGuard<'_, Chosen> {
     chosen.lock().expect("nothing panics while it is held")
 }
 
-fn forget(chosen: &Mutex<Chosen>, server: &Address) {
-    let forgotten = lock(chosen).remove(server);
-    if let Some(replica) = forgotten.and_then(|choice| choice.replica) {
+fn forget(chosen: &mut Chosen, server: &Address) {
+    if let Some(replica) = chosen.by_server.remove(server).and_then(|choice| choice.replica) {
         replica.retire();
     }
 }
 
+async fn time_of(server: &Node) -> Option<Duration> {
+    let (seconds, micros): (u64, u64) = server.ask(&["TIME"], LIMIT).await.ok()?;
+    Some(Duration::from_secs(seconds) + Duration::from_micros(micros))
+}
+
 async fn written(server: &Node) -> Option<Written> {
     let info: InfoDict = server.ask(&["INFO", "replication"], LIMIT).await.ok()?;
-    Some(Written { history: info.get("master_replid")?, offset: info.get("master_repl_offset")? })
+    let time = time_of(server).await?;
+    Some(Written { history: info.get("master_replid")?, offset: info.get("master_repl_offset")?, time })
 }
 
 /// Reads the addresses of the replicas in the answer of a server to `ROLE`.
