@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import jdk.jfr.Recording;
@@ -79,6 +80,18 @@ class FlightRecordingTest extends LockTest {
             List<RecordedEvent> events = events(recording, 1);
             assertEquals(List.of(name + "-after"), of(HOLD, events).stream().map(event -> event.getString("lock")).collect(Collectors.toList()));
             assertEquals(2, of(WAIT, events).size());
+        }
+    }
+
+    @Test
+    void a_latch_is_waited_for_and_takes_nothing() throws Exception {
+        try (Recording recording = recording()) {
+            assertTrue(client.getCountDownLatch(name).await(20, TimeUnit.SECONDS));
+            lock = client.getLock(name + "-after");
+            lock.lock();
+            lock.unlock();
+            List<RecordedEvent> events = events(recording, 1);
+            assertEquals(Set.of(name + "-after"), events.stream().map(event -> event.getString("lock")).collect(Collectors.toSet()));
         }
     }
 

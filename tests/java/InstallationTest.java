@@ -166,6 +166,23 @@ class InstallationTest {
         }
     }
 
+    /** As WildFly's and those of OSGi do. */
+    @Test
+    void a_class_loader_that_hides_the_flight_recorder_has_its_locks() throws Exception {
+        ClassLoader hides = new ClassLoader(ClassLoader.getPlatformClassLoader()) {
+            @Override
+            protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+                if (name.startsWith("jdk.jfr.")) {
+                    throw new ClassNotFoundException(name);
+                }
+                return super.loadClass(name, resolve);
+            }
+        };
+        try (URLClassLoader loader = loader(hides)) {
+            deploy(loader);
+        }
+    }
+
     @Test
     void an_application_that_was_taken_out_leaves_nothing_behind() throws Exception {
         List<WeakReference<ClassLoader>> gone = new ArrayList<>();
@@ -238,8 +255,12 @@ class InstallationTest {
     }
 
     private static URLClassLoader loader() throws Exception {
+        return loader(ClassLoader.getPlatformClassLoader());
+    }
+
+    private static URLClassLoader loader(ClassLoader parent) throws Exception {
         URL[] jar = {Paths.get(Child.jar()).toUri().toURL(), LockOnce.class.getProtectionDomain().getCodeSource().getLocation()};
-        return new URLClassLoader(jar, ClassLoader.getPlatformClassLoader());
+        return new URLClassLoader(jar, parent);
     }
 
     /** Runs an application as a server does that deploys it. */

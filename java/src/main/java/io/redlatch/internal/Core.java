@@ -248,9 +248,12 @@ public final class Core {
         Call call = start(acquire, INSIDE_MS);
         try {
             return decode.apply(recorded(wait, acquire, call.pending.awaitInterruptibly(), Thread.currentThread()));
-        } catch (InterruptedException | Error e) {
+        } catch (InterruptedException e) {
             call.abandon();
             FlightRecords.end(wait, this, acquire, null);
+            throw e;
+        } catch (Error e) {
+            call.abandon();
             throw e;
         } finally {
             Reference.reachabilityFence(this);
@@ -301,16 +304,16 @@ public final class Core {
 
     /** Tells a recording of the answer, and of the end of the hold that it has brought, if one runs. */
     private Answer recorded(Object wait, Request request, Answer answer, Thread holder) {
-        FlightRecords.end(wait, this, request, answer);
-        Object hold = FlightRecords.hold(request, answer, holder);
-        if (hold != null) {
-            try {
+        try {
+            FlightRecords.end(wait, this, request, answer);
+            Object hold = FlightRecords.hold(request, answer, holder);
+            if (hold != null) {
                 Long ticket = TICKETS.incrementAndGet();
                 Completions.expect(ticket, end -> FlightRecords.ended(hold, this, request, end));
                 submit(ticket, Request.watch(request.kind, request.name, request.owner, answer.number()));
-            } catch (OutOfMemoryError e) {
-                // The recording lacks this hold: the lock matters more.
             }
+        } catch (RuntimeException | LinkageError | OutOfMemoryError e) {
+            // The recording lacks this hold: the lock matters more.
         }
         return answer;
     }

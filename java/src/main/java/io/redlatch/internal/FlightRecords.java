@@ -4,20 +4,20 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import jdk.jfr.FlightRecorder;
 
 /**
- * What a client tells the JDK Flight Recorder. Without a recording in this JVM it is the look at one flag, and no class of an event is loaded; a JDK
- * without the module {@code jdk.jfr} has no recordings.
+ * What a client tells the JDK Flight Recorder. Without a recording in this JVM it is the look at one flag, and no class of an event is loaded. No
+ * failure of a recording is one of a lock.
  */
 final class FlightRecords {
-    private static final boolean EXIST = ModuleLayer.boot().findModule("jdk.jfr").isPresent();
-
+    /** A JDK may lack the module {@code jdk.jfr}, and the class loader of an application server or of OSGi may hide it. */
+    private static volatile boolean usable = isThere();
     private static final AtomicBoolean ASKED = new AtomicBoolean();
     private static volatile boolean loaded;
 
     private FlightRecords() {}
 
-    /** The event of an acquire that begins now. Null: no recording wants it, or {@code request} is no acquire. */
+    /** The event of an acquire that begins now. Null: no recording wants it, or {@code request} takes nothing. */
     static Object begin(Request request) {
-        return request.isAcquire() && isOn() ? FlightEvents.begin() : null;
+        return request.takes() && isOn() ? FlightEvents.begin() : null;
     }
 
     /**
@@ -33,7 +33,7 @@ final class FlightRecords {
 
     /** The events of a hold that an acquire has brought. Null: no recording wants them, or it has brought permits. */
     static Object hold(Request request, Answer answer, Thread holder) {
-        return request.isAcquire() && answer.done() && isOn() && !request.kind.endsWith("semaphore") ? FlightEvents.hold(holder) : null;
+        return request.takes() && answer.done() && isOn() && !request.kind.endsWith("semaphore") ? FlightEvents.hold(holder) : null;
     }
 
     /** Ends what {@link #hold} gave. */
@@ -41,15 +41,32 @@ final class FlightRecords {
         FlightEvents.ended(hold, client, request, end);
     }
 
+    private static boolean isThere() {
+        try {
+            FlightRecorder.isInitialized();
+            return true;
+        } catch (LinkageError e) {
+            return false;
+        }
+    }
+
     private static boolean isOn() {
-        return EXIST && FlightRecorder.isInitialized() && (loaded || load());
+        return usable && FlightRecorder.isInitialized() && (loaded || load());
     }
 
     /** Loads the events' classes, which takes a while. A virtual thread would keep its carrier meanwhile: it has them loaded, and does without them. */
     private static boolean load() {
         if (!VirtualThreads.isCurrent()) {
-            FlightEvents.load();
-            loaded = true;
+            try {
+                FlightEvents.load();
+                loaded = true;
+            } catch (LinkageError | SecurityException e) {
+                // A class that could not be initialized stays so.
+                usable = false;
+            } catch (StackOverflowError | OutOfMemoryError e) {
+                // The next acquire may have more room.
+                return false;
+            }
         } else if (ASKED.compareAndSet(false, true)) {
             try {
                 Callbacks.THREADS.execute(FlightRecords::load, FlightRecords.class.getClassLoader());
