@@ -20,7 +20,7 @@ class Payments {
     /** False: the order was charged before. */
     @DistributedLock(name = "order:#{order}", waitTime = "10s")
     public boolean charge(String order) throws IOException {
-        if (Files.exists(charged) && Files.readAllLines(charged).contains(order)) {
+        if (Files.exists(charged) && Files.readAllLines(charged).contains(Names.checked(order))) {
             return false;
         }
         Files.writeString(charged, order + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);

@@ -39,7 +39,8 @@ class Stock {
         Files.move(written, file(item), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     }
 
+    /** Each item has a file of its own, as it has a lock of its own. */
     private Path file(String item) {
-        return folder.resolve("shop-" + item.replaceAll("\\W", "_"));
+        return folder.resolve("shop-" + Names.checked(item));
     }
 }
