@@ -164,7 +164,8 @@ def _of_cluster(redis: Any, classes: _Classes) -> Settings:
     given = manager.connection_kwargs
     kind = given.get("connection_class", classes.tls if given.get("ssl") else classes.plain)
     is_tls = _is_tls(kind, classes.plain, classes.tls)
-    hosts = ",".join(_address(node.host, node.port) for node in manager.startup_nodes.values())
+    # In an order of our own: redis-py moves a node that fails to the end.
+    hosts = ",".join(sorted(_address(node.host, node.port) for node in manager.startup_nodes.values()))
     return Settings(f"{_scheme(is_tls)}+cluster://{hosts}", _options(given, is_tls))
 
 

@@ -10,6 +10,7 @@ import pytest
 import redis
 import redis.asyncio
 import redis.asyncio.sentinel
+import redis.cluster
 import redis.sentinel
 
 import redlatch
@@ -93,6 +94,15 @@ async def test_a_client_for_asyncio_gives_its_settings_too(secured: Server, name
     async with aio.from_redis(theirs) as client, client.lock(name):
         assert await theirs.exists(name) == 1
     await theirs.aclose()
+
+
+def test_the_order_in_which_redis_py_asks_its_nodes_makes_no_other_client(cluster: Server) -> None:
+    with redis.RedisCluster(host="127.0.0.1", port=cluster.port) as theirs:
+        nodes = theirs.nodes_manager.startup_nodes
+        nodes.update({"localhost:7": redis.cluster.ClusterNode("localhost", 7)})
+        before = settings(theirs)
+        theirs.nodes_manager.startup_nodes = dict(reversed(nodes.items()))
+        assert settings(theirs) == before
 
 
 def test_a_cluster_is_taken_over(cluster: Server, name: str) -> None:

@@ -218,6 +218,28 @@ async def test_a_token_of_the_caller_or_of_another_process_is_left_to_redis_py(
     await with_theirs(server, body)
 
 
+async def test_a_cancelled_release_with_a_token_of_the_caller_is_made_again(
+    server: Server, view: View, name: str
+) -> None:
+    async def body(theirs: redis.asyncio.Redis) -> None:
+        lock = Lock(theirs, name)
+        assert await lock.acquire(token="test") is True
+        server.pause()
+        try:
+            release = asyncio.ensure_future(lock.release())
+            await asyncio.sleep(0)
+            release.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await release
+        finally:
+            server.resume()
+        if view("EXISTS", name):
+            await lock.release()
+        assert view("EXISTS", name) == 0
+
+    await with_theirs(server, body)
+
+
 async def test_a_redlatch_client_refuses_a_token_of_the_caller(aio_client: aio.Client, view: View, name: str) -> None:
     with pytest.raises(redlatch.UnsupportedError, match="lock of a redis-py client"):
         await Lock(aio_client, name).acquire(token="test")

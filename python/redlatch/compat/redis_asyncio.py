@@ -6,7 +6,8 @@
     async with redis.asyncio.Redis().lock("report", timeout=60, lock_class=Lock): ...
 
 It excludes all programs that `redlatch.compat.redis_py` excludes, and is better in the same points. Besides, a task may
-be cancelled at any moment: an acquire leaves no lock behind, and a release goes on to its end.
+be cancelled at any moment: an acquire leaves no lock behind, and a release goes on to its end. That is not so for a
+`token` of the caller's own, which redis-py's lock acquires and releases.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from redlatch.aio.hold import Hold
 from redlatch.aio.kinds import TokenLock
 from redlatch.aio.loops import here, run
 from redlatch.compat.redis_clients import shared, unfit
-from redlatch.compat.redis_errors import LockError, LockNotOwnedError
+from redlatch.compat.redis_errors import LockError, LockNotOwnedError, TheirLockNotOwnedError
 from redlatch.compat.redis_locks import Acquired, BaseLock, lasts_for, wait_of
 from redlatch.durations import seconds
 from redlatch.owners import EACH, next_owner
@@ -101,12 +102,22 @@ class Lock(BaseLock[Clients]):
         """Releases the lock. Raises LockError if it is not locked, LockNotOwnedError if it is not held any more."""
         token = self._locked_by("release", None)
         held = self._held.pop(token, None)
-        self.local.token = None
         with self._owned("released"):
-            if held is None:
-                await self._theirs(token).do_release(token)
-            else:
+            if held is not None:
+                self.local.token = None
                 await held.hold.release()
+                return
+            try:
+                await self._theirs(token).do_release(token)
+            except TheirLockNotOwnedError:
+                self._forget(token)
+                raise
+            # Only now: a release by redis-py may be cancelled, and is made again then.
+            self._forget(token)
+
+    def _forget(self, token: Any) -> None:
+        if self._token == token:
+            self.local.token = None
 
     async def extend(self, additional_time: float, replace_ttl: bool = False) -> Literal[True]:
         """Adds `additional_time` to the time that is left. With `replace_ttl` the lock lasts that long from now on.
@@ -174,7 +185,7 @@ class Lock(BaseLock[Clients]):
             raise self._needs_redis()
         from redis.asyncio.lock import Lock as Theirs
 
-        theirs = Theirs(self.redis, self._text, timeout=self.timeout, thread_local=False)
+        theirs = Theirs(self.redis, self._text, timeout=self.timeout, sleep=self.sleep, thread_local=False)
         theirs.local.token = token
         return theirs
 

@@ -95,6 +95,9 @@ class Lock(BaseLock[Clients]):
         token = self._locked_by("release", None)
         held = self._held.get(token)
         try:
+            # First: without `thread_local` another thread may acquire as soon as it is released.
+            self._held.pop(token, None)
+            self.local.token = None
             with self._owned("released"):
                 if held:
                     held.hold.release()
@@ -105,9 +108,6 @@ class Lock(BaseLock[Clients]):
             if held:
                 held.hold.__exit__(BaseException, None, None)
             raise
-        finally:
-            self._held.pop(token, None)
-            self.local.token = None
 
     def extend(self, additional_time: float, replace_ttl: bool = False) -> Literal[True]:
         """Adds `additional_time` to the time that is left. With `replace_ttl` the lock lasts that long from now on.
