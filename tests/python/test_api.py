@@ -13,7 +13,7 @@ from types import ModuleType
 
 import redlatch
 from redlatch import aio, celery, otel, prometheus, rows, testing
-from redlatch.compat import redis_asyncio, redis_py
+from redlatch.compat import python_redis_lock, redis_asyncio, redis_py
 
 TEXT = Path(__file__).parents[1] / "api" / "python.txt"
 RENEW = "REDLATCH_RENEW_API=1 target/venv/bin/pytest tests/python/test_api.py"
@@ -26,7 +26,7 @@ def signature(function: object) -> str:
 
 
 # The modules that `redlatch` does not import itself.
-OTHERS = (aio, celery, otel, prometheus, redis_asyncio, redis_py, rows, testing)
+OTHERS = (aio, celery, otel, prometheus, python_redis_lock, redis_asyncio, redis_py, rows, testing)
 PUBLIC = [getattr(package, name) for package in (redlatch, *OTHERS) for name in package.__all__]
 
 
@@ -44,7 +44,11 @@ def hidden(of: type) -> Iterator[type]:
 def members(of: type) -> Iterator[str]:
     # A program makes only records by their class. It gets clients, locks and holds from a call.
     shown = ["__enter__", "__exit__", "__aenter__", "__aexit__", "__call__", "__bool__"]
-    shown += ["__init__"] if dataclasses.is_dataclass(of) or of in (redis_asyncio.Lock, redis_py.Lock) else []
+    shown += (
+        ["__init__"]
+        if dataclasses.is_dataclass(of) or of in (python_redis_lock.Lock, redis_asyncio.Lock, redis_py.Lock)
+        else []
+    )
     shown += ["__new__"] if issubclass(of, tuple) else []
     # The members of a base class that is not public itself are as public as the others.
     all_members = {name: member for half in (*hidden(of), of) for name, member in vars(half).items()}

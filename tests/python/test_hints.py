@@ -11,14 +11,14 @@ import pytest
 
 import redlatch
 from redlatch import aio, celery, otel, prometheus, testing
-from redlatch.compat import redis_asyncio, redis_py
+from redlatch.compat import python_redis_lock, redis_asyncio, redis_py
 
 pytestmark = pytest.mark.skipif(sys.version_info < (3, 10), reason="`int | None` has no value before Python 3.10")
 
 
 def hinted() -> Iterator[tuple[str, object]]:
     """Every public class and function, and every member of a class that a program can see."""
-    for module in (redlatch, aio, celery, otel, prometheus, testing, redis_asyncio, redis_py):
+    for module in (redlatch, aio, celery, otel, prometheus, testing, python_redis_lock, redis_asyncio, redis_py):
         for name in module.__all__:
             thing = getattr(module, name)
             if inspect.isclass(thing):

@@ -75,7 +75,7 @@ class Lock(BaseLock[Clients]):
             acquired: bool = theirs.acquire(sleep, blocking, blocking_timeout, token)
             self.local.token = theirs.local.token if acquired else self._token
             return acquired
-        one = _OneAcquire(self._client, self._text, sleep)
+        one = OneAcquire(self._client, self._text, sleep)
         taken: list[Hold] = []
         try:
             one._take(wait, self.timeout or None, taken)
@@ -137,7 +137,7 @@ class Lock(BaseLock[Clients]):
 
     def locked(self) -> bool:
         """Whether any program has locked it."""
-        left, _ = _OneAcquire(self._client, self._text, self.sleep).look()
+        left, _ = OneAcquire(self._client, self._text, self.sleep).look()
         return left != -2
 
     def owned(self) -> bool:
@@ -178,7 +178,7 @@ class Lock(BaseLock[Clients]):
         return theirs
 
 
-class _OneAcquire(Blocking):
+class OneAcquire(Blocking):
     """A token lock for one acquire. The acquire is an owner of its own."""
 
     owner: int
