@@ -147,9 +147,14 @@ public final class Request {
         return new Request(op, kind, name, owner, 0, 0, number);
     }
 
+    /** Whether it takes a lock or permits, or waits as if it did. */
+    public boolean isAcquire() {
+        return op == ACQUIRE;
+    }
+
     /** Whether it takes a lock or permits; an acquire of the other kinds only waits. */
     public boolean takes() {
-        return op == ACQUIRE && !kind.equals("latch") && !kind.equals("leader_watch");
+        return isAcquire() && !kind.equals("latch") && !kind.equals("leader_watch");
     }
 
     /** Whether it gives an owner's hold back. */
