@@ -34,7 +34,9 @@ def members(name: str, of: type) -> Iterator[tuple[str, object]]:
             for member, value in vars(base).items():
                 function = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
                 is_private = member.startswith("_") and not member.endswith("__")
-                if inspect.isfunction(function) and not is_private:
+                # A NamedTuple's `__new__` is Python's own, and knows the types' names only after its class was asked.
+                is_own = (getattr(function, "__module__", None) or "").startswith("redlatch")
+                if inspect.isfunction(function) and is_own and not is_private:
                     yield f"{name}.{member}", function
 
 
