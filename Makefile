@@ -98,7 +98,7 @@ lint: setup-tests target/made/python
 	$(VENV)/mypy
 	cd examples/demo && ../../$(VENV)/mypy --config-file ../../pyproject.toml .
 	$(VENV)/pyright
-	$(VENV)/python -m mypy.stubtest redlatch
+	$(VENV)/python -m mypy.stubtest --mypy-config-file pyproject.toml --allowlist tests/api/stubtest.txt redlatch
 	$(call heading,the defects of tests/mutants fit)
 	git apply --check tests/mutants/*.patch
 
