@@ -114,7 +114,8 @@ fn a_replica_is_scanned_in_place_of_its_server_and_the_server_says_what_is_locke
     // A lock of the replica alone: the server has released it long ago.
     replica.view().command::<String>(&["CONFIG", "SET", "replica-read-only", "no"]);
     put(&replica, "released");
-    let (mut on_server, mut on_replica) = (Scans::of(&server), Scans::of(&replica));
+    let mut on_server = Scans::of(&server);
+    let mut on_replica = Scans::of(&replica);
     assert_eq!(all(&one, "*").keys().collect::<Vec<_>>(), ["held"]);
     assert!(on_replica.count() > 0);
     // A lock is listed at once, though the replica hears of it a little later.

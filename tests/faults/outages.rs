@@ -338,7 +338,8 @@ fn a_pass_whose_answer_comes_after_the_lease_of_its_heir_is_given_back() {
             let server = Server::start();
             let proxy = Proxy::start(&server);
             let slow = connect(&format!("{}{TRIES}", server.url_at(proxy.port())));
-            let (mut view, mut monitor) = (server.view(), server.monitor());
+            let mut view = server.view();
+            let mut monitor = server.monitor();
             let release = |owner| slow.run_blocking(request(traits, Op::Release, owner));
             let is_of_heir = |word: &[u8]| String::from_utf8_lossy(word).contains(":3");
             // A busy machine may need longer for the release than the server passes locks on.

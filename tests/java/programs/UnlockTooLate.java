@@ -3,7 +3,7 @@ import java.util.concurrent.TimeUnit;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
-/** What the logs have when the work took longer than the lease. */
+/** The line of a log about work that took longer than its lease. */
 final class UnlockTooLate implements SmallProgram {
     @Override
     public void run(RedissonClient redisson, Show show) throws Exception {

@@ -230,7 +230,8 @@ fn comes_out(to: &Target, until: Instant) -> OutOfLine {
     let now = Instant::now();
     let mut lines = to.redis.lines();
     lines.change(&key, now, |line| line.pace.near(Some(until - now), now));
-    let (returned, twins) = (lines.returned(&key, now), lines.take_twins(to, now));
+    let returned = lines.returned(&key, now);
+    let twins = lines.take_twins(to, now);
     drop(lines);
     OutOfLine::new(to, returned, twins)
 }

@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import jdk.jfr.FlightRecorder;
 
 /**
- * What a client tells the JDK Flight Recorder. Without a recording in this JVM it is the look at one flag, and no class of an event is loaded. No
+ * The events of a client for the JDK Flight Recorder. Without a recording in this JVM it is the look at one flag, and no class of an event is loaded. No
  * failure of a recording is one of a lock.
  */
 final class FlightRecords {
