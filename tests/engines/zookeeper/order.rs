@@ -2,9 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use redlatch::Client;
 use redlatch::ffi::{Border, Op, Request};
 use redlatch_tests::nodes::Mode;
-use redlatch_tests::{Zookeeper, ms, secs};
+use redlatch_tests::{Direction, Proxy, Zookeeper, ms, secs};
 
 use crate::zookeeper::client;
 use crate::{acquire, eventually, wait};
@@ -117,4 +118,35 @@ fn the_latest_token_that_a_client_asks_for_never_falls() {
         told.into_iter().map(|told| told.expect("answered").items[1]).collect()
     });
     assert!(tokens.windows(2).all(|two| two[0] <= two[1]), "{tokens:?}");
+}
+
+#[test]
+fn the_latest_token_does_not_fall_when_the_first_node_goes_while_a_client_asks_for_it() {
+    let server = Zookeeper::shared();
+    let clients = ["", "", ""].map(|options| client(server, options));
+    let proxy = Proxy::to(server.port());
+    let asking = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
+    let inspect = || Request::new(Op::Inspect, "fenced", "goes", 9);
+    let wait_at = |at: usize| wait(&clients[at], acquire("fenced", "goes", 1, None));
+    let release = |at: usize| {
+        clients[at].run_blocking(Request::new(Op::Release, "fenced", "goes", 1)).expect("held");
+    };
+    let mut nodes = server.nodes();
+    let token = wait_at(0).within(secs(5)).expect("free").items[0];
+    assert_eq!(asking.run_blocking(inspect()).expect("answered").items[1], token);
+    let next = wait_at(1);
+    eventually(|| nodes.children("/goes").len() == 2);
+    // The list of the nodes is told; the question for the first of them waits.
+    proxy.hold_at(Direction::ToServer, "/goes/", 1);
+    let asks = wait(&asking, inspect());
+    eventually(|| proxy.struck() == 1);
+    release(0);
+    let token = next.within(secs(5)).expect("its turn").items[0];
+    let last = wait_at(2);
+    eventually(|| nodes.children("/goes").len() == 2);
+    proxy.flow();
+    assert_eq!(asks.within(secs(5)).expect("answered").items[1], token, "a change of the queue behind the token");
+    release(1);
+    last.within(secs(5)).expect("its turn");
+    release(2);
 }

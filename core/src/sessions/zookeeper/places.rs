@@ -13,7 +13,7 @@ use crate::engine::word::AN_ANSWER;
 use crate::request::error::{Error, Result};
 use crate::sessions::driver::{Bond, Drawn, Evicted, Evictees, Gone, Grip, Key, News, Seen, Took};
 use crate::sessions::zookeeper::names::{self, Contender, Mode, Spot, Wants};
-use crate::sessions::zookeeper::session::{Came, Failure, Session, ended};
+use crate::sessions::zookeeper::session::{Came, Failure, Reply, Session, ended};
 use crate::sessions::zookeeper::wire::{self, Call, EPHEMERAL, EPHEMERAL_SEQUENTIAL, Part, Parts, Stat, code};
 use crate::sessions::zookeeper::{LABEL, Node, Shared};
 
@@ -122,11 +122,10 @@ impl Shared {
 
     pub fn listed(&self, came: Came) -> std::result::Result<Children, Failure> {
         match came {
-            Ok(reply) => match Parts(&reply.content).texts() {
-                Ok(names) => Ok(Children { names: names.into_iter().map(str::to_owned).collect(), sent: reply.sent }),
-                Err(error) => Err(Failure::Late(self.words(error))),
-            },
-            Err(Failure::Refused(code::NO_NODE)) => Ok(Children { names: Vec::new(), sent: Instant::now() }),
+            Ok(reply) => Children::of(&reply).map_err(|error| Failure::Late(self.words(error))),
+            Err(Failure::Refused(code::NO_NODE)) => {
+                Ok(Children { names: Vec::new(), changed: 0, sent: Instant::now() })
+            }
             Err(failure) => Err(failure),
         }
     }
@@ -587,7 +586,7 @@ impl Shared {
                 return Err(ended(self.server()));
             };
             if spot.mode == Mode::Leader {
-                let stat = self.stat(&session, Some(&node.path)).await.map_err(|failure| self.error(&what, failure))?;
+                let stat = self.stat(&session, &node.path).await.map_err(|failure| self.error(&what, failure))?;
                 return match stat {
                     Some(stat) => Ok(Drawn::Tokens(stat.created..stat.created + 1)),
                     None => {
@@ -704,21 +703,32 @@ impl Shared {
         if spot.mode == Mode::Leader {
             return self.look_at_leader(&session, &spot).await.map_err(error);
         }
-        let children = self.children(&session, &spot.path, limit).await.map_err(error)?;
-        let names = children.names();
-        let all = Contender::all(&names);
-        let holders = names::holders(&all);
-        let mut others = all.iter().filter(|contender| !self.is_passing(&spot.path, contender.name));
-        let mut seen = Seen {
-            is_taken: names::have(holders, spot.mode),
-            is_busy: others.any(|other| spot.mode != Mode::Read || other.wants == Wants::Alone),
-            ..Seen::default()
-        };
-        if fenced {
-            let node = holders.first().map(|holder| format!("{}/{}", spot.path, holder.name));
-            seen.token = self.token(&session, &spot.path, node.as_deref()).await.map_err(error)?;
+        loop {
+            let children = self.children(&session, &spot.path, limit).await.map_err(error)?;
+            let names = children.names();
+            let all = Contender::all(&names);
+            let holders = names::holders(&all);
+            let mut others = all.iter().filter(|contender| !self.is_passing(&spot.path, contender.name));
+            let mut seen = Seen {
+                is_taken: names::have(holders, spot.mode),
+                is_busy: others.any(|other| spot.mode != Mode::Read || other.wants == Wants::Alone),
+                ..Seen::default()
+            };
+            if fenced {
+                // No token that was given until then is greater than the last change of the queue.
+                seen.token = children.changed;
+                if let Some(first) = holders.first() {
+                    let path = format!("{}/{}", spot.path, first.name);
+                    // Behind a node that has gone meanwhile there may be a token already, and any change of the queue after it.
+                    let Some(stat) = self.stat(&session, &path).await.map_err(error)? else { continue };
+                    // Without a write the token of the first node is yet to come.
+                    if stat.version > 0 {
+                        seen.token = stat.modified;
+                    }
+                }
+            }
+            return Ok(seen);
         }
-        Ok(seen)
     }
 
     /// Reads the first node of a queue. While it exists it is the first: nodes that come later stand behind it.
@@ -746,18 +756,8 @@ impl Shared {
         }
     }
 
-    /// The latest token of a queue whose first node is this one.
-    async fn token(&self, session: &Session, queue: &str, first: Option<&str>) -> std::result::Result<i64, Failure> {
-        // Without a write its token is yet to come. No token that was ever given is greater than the last change of the queue.
-        if let Some(stat) = self.stat(session, first).await?.filter(|stat| stat.version > 0) {
-            return Ok(stat.modified);
-        }
-        Ok(self.stat(session, Some(queue)).await?.map_or(0, |stat| stat.changed))
-    }
-
     /// `None`: there is no such node.
-    async fn stat(&self, session: &Session, path: Option<&str>) -> std::result::Result<Option<Stat>, Failure> {
-        let Some(path) = path else { return Ok(None) };
+    async fn stat(&self, session: &Session, path: &str) -> std::result::Result<Option<Stat>, Failure> {
         match self.ask(session, Call::exists(path), self.limit()).await {
             Ok(reply) => Parts(&reply.content).stat().map(Some).map_err(|error| Failure::Late(self.words(error))),
             Err(Failure::Refused(code::NO_NODE)) => Ok(None),
@@ -816,10 +816,18 @@ fn created(answer: &[u8]) -> Option<String> {
 /// The names of the nodes below a path, by a question that was sent then.
 pub struct Children {
     pub names: Vec<String>,
+    /// The number of the transaction that last added or removed one of them.
+    changed: i64,
     pub sent: Instant,
 }
 
 impl Children {
+    fn of(reply: &Reply) -> std::io::Result<Self> {
+        let mut parts = Parts(&reply.content);
+        let names = parts.texts()?.into_iter().map(str::to_owned).collect();
+        Ok(Children { names, changed: parts.stat()?.changed, sent: reply.sent })
+    }
+
     pub fn names(&self) -> Vec<&str> {
         self.names.iter().map(String::as_str).collect()
     }
