@@ -2,7 +2,7 @@
 
 use redlatch::ffi::{Border, Look, Op, Request};
 use redlatch::{Client, Error, LostReason};
-use redlatch_tests::{Mariadb, PATIENCE, Proxy, Server, Zookeeper, ms};
+use redlatch_tests::{Direction, Mariadb, PATIENCE, Proxy, Server, Zookeeper, ms};
 
 use crate::{acquire, eventually, wait};
 
@@ -79,4 +79,58 @@ fn a_lock_of_a_listing_is_evicted_by_clients_of_redis_alone() {
         held.release().expect("held");
     }
     guard.release().expect("held");
+}
+
+/// The holder gives the lock back behind the question for the holder; its session has another lock.
+#[test]
+fn a_forced_release_ends_no_session_that_has_given_the_lock_back() {
+    let server = Mariadb::start();
+    let proxy = Proxy::to(server.port());
+    let forcing = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
+    let holder = crate::client(&server, "");
+    let [given, kept] = ["given", "kept"].map(|name| holder.lock(name).blocking().acquire().expect("free"));
+    let mut sql = server.sql();
+    assert_eq!(sql.holder("given"), sql.holder("kept"), "one session has both");
+    proxy.hold_at(Direction::ToServer, "KILL ", 1);
+    let forced = wait(&forcing, Request::new(Op::ForceRelease, "plain", "given", 9));
+    eventually(|| proxy.struck() == 1);
+    given.release().expect("held");
+    proxy.flow();
+    assert_eq!(forced.within(PATIENCE).expect("answered").number, 0);
+    kept.ensure().expect("its session goes on");
+    kept.release().expect("held");
+}
+
+/// The first holder gives it back while `forcing` takes it away by a request with `text` in it.
+fn takes_it_from_the_next_owner(proxy: &Proxy, text: &str, forcing: &Client, others: [&Client; 2]) {
+    let [one, next] = others;
+    one.run_blocking(acquire("plain", "n", 1, None)).expect("free");
+    let waiting = wait(next, acquire("plain", "n", 2, None));
+    eventually(|| next.run_blocking(acquire("plain", "n", 3, Some(ms(0)))).is_ok_and(|answer| !answer.done));
+    proxy.hold_at(Direction::ToServer, text, 1);
+    let forced = wait(forcing, Request::new(Op::ForceRelease, "plain", "n", 9));
+    eventually(|| proxy.struck() == 1);
+    one.run_blocking(Request::new(Op::Release, "plain", "n", 1)).expect("held");
+    let hold = waiting.within(PATIENCE).expect("it is free").number as u64;
+    proxy.flow();
+    assert_eq!(forced.within(PATIENCE).expect("answered").number, 1, "an owner had it all the time");
+    eventually(|| matches!(next.look(hold), Look::Lost(_)));
+}
+
+#[test]
+fn a_forced_release_at_mariadb_goes_on_with_the_next_owner() {
+    let server = Mariadb::start();
+    let proxy = Proxy::to(server.port());
+    let forcing = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
+    let [one, next] = [(); 2].map(|()| crate::client(&server, ""));
+    takes_it_from_the_next_owner(&proxy, "KILL ", &forcing, [&one, &next]);
+}
+
+#[test]
+fn a_forced_release_at_zookeeper_goes_on_with_the_next_owner() {
+    let server = Zookeeper::start();
+    let proxy = Proxy::to(server.port());
+    let forcing = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
+    let [one, next] = [(); 2].map(|()| crate::zookeeper::client(&server, ""));
+    takes_it_from_the_next_owner(&proxy, "/n/_c_", &forcing, [&one, &next]);
 }

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use redlatch::ffi::{Border, Op, Request};
 use redlatch::{Client, Error};
 use redlatch_tests::{Direction, Mariadb, Proxy, Sql, ms, secs};
 
@@ -174,4 +175,19 @@ fn a_try_behind_a_loss_is_not_told_that_the_lost_session_has_the_lock() {
         proxy.flow();
         proxy.cut();
     }
+}
+
+/// The former server has a lock of that name, and the next one has its tokens.
+#[test]
+fn a_question_for_the_latest_token_is_answered_by_one_server() {
+    let [old, new] = [(); 2].map(|()| Mariadb::start());
+    let relay = Relay::start(old.port());
+    let ours = Client::connect(&old.url_at(relay.port)).expect("a good URL");
+    let _held = ours.lock("held").blocking().acquire().expect("free");
+    relay.move_to(new.port());
+    assert!(old.sql().lock("n", 0));
+    new.sql().ask("INSERT INTO app.redlatch_fence (name, token) VALUES ('n', 7)");
+    let told = ours.run_blocking(Request::new(Op::Inspect, "fenced", "n", 1)).expect("answered");
+    // A lock of the one server, with a token of the other one.
+    assert!((told.number, told.items[1]) != (-1, 7), "{told:?}");
 }

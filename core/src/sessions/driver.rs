@@ -100,6 +100,8 @@ pub enum Evicted {
     Yes,
     /// This client has it, or a call of this client is about to give it back.
     Own,
+    /// Its holder has given it back meanwhile: another client may have it.
+    Missed,
 }
 
 /// The holders from which a forced release takes a key, by the server's names for them: those that its first attempt found. An

@@ -149,8 +149,10 @@ impl Sessions {
                 Evicted::Free => return Ok(Answer::done(0)),
                 Evicted::Yes => return Ok(Answer::done(1)),
                 // It is on its way to an owner, or back to the server.
-                Evicted::Own if Instant::now() < end => sleep(AN_OWNER).await,
-                Evicted::Own => return Err(Error::unavailable(self.config.server(), "is silent", true)),
+                Evicted::Own | Evicted::Missed if Instant::now() < end => sleep(AN_OWNER).await,
+                Evicted::Own | Evicted::Missed => {
+                    return Err(Error::unavailable(self.config.server(), "is silent", true));
+                }
             }
         }
     }

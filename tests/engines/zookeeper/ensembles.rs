@@ -3,6 +3,7 @@
 
 use std::time::Instant;
 
+use redlatch::ffi::{Border, Op, Request};
 use redlatch::{Client, LostReason};
 use redlatch_tests::{Ensemble, ms, secs};
 
@@ -107,4 +108,25 @@ fn a_holder_at_a_member_that_is_cut_off_from_its_leader_is_told_before_another_c
         ensemble.settle();
     }
     println!("another client could have had it {earliest:?} after the holder was told, at the least");
+}
+
+/// Such a member answers what it is asked by its own state, for as long as it takes itself for a follower.
+#[test]
+fn a_member_that_is_cut_off_from_its_leader_does_not_tell_of_an_earlier_state() {
+    let ensemble = Ensemble::with(3, &["tickTime=2000", "initLimit=20", "syncLimit=20"]);
+    let follower = ensemble.followers()[0];
+    let asks = connect(&ensemble.url_at(&[ensemble.members()[follower].port()]), "watchdog=60&retry_for=0");
+    let leader = connect(&ensemble.url_at(&[ensemble.members()[ensemble.leader()].port()]), "");
+    eventually(|| asks.lock("n").blocking().is_locked().is_ok_and(|locked| !locked));
+    assert!(!asks.lock("n").blocking().force_release().expect("answered"));
+    ensemble.cut_off(follower);
+    let guard = leader.fenced_lock("n").blocking().acquire().expect("free");
+    let told = asks.lock("n").blocking().is_locked();
+    assert!(!matches!(told, Ok(false)), "it is locked");
+    let forced = asks.lock("n").blocking().force_release();
+    assert!(!matches!(forced, Ok(false)), "an owner has it");
+    let token = asks.run_blocking(Request::new(Op::Inspect, "fenced", "n", 9));
+    assert!(token.is_err(), "{token:?} behind {:?}", guard.token());
+    ensemble.join(follower);
+    guard.release().expect("held");
 }

@@ -150,3 +150,49 @@ fn the_latest_token_does_not_fall_when_the_first_node_goes_while_a_client_asks_f
     last.within(secs(5)).expect("its turn");
     release(2);
 }
+
+/// An operator asks for a lock by a write to a node, by mistake to that of a waiter.
+#[test]
+fn the_latest_token_does_not_fall_when_the_first_node_was_written_to_while_it_waited() {
+    let server = Zookeeper::shared();
+    let ours = client(server, "");
+    let take = || ours.run_blocking(acquire("fenced", "written", 1, None)).expect("its own").items[0];
+    let latest = || ours.run_blocking(Request::new(Op::Inspect, "fenced", "written", 9)).expect("answered").items[1];
+    take();
+    let mut nodes = server.nodes();
+    let waits = nodes.create("/written/_c_0-lock-", b"", Mode::EphemeralSequential).expect("made");
+    nodes.set(&waits, b"__REVOKE__").expect("written");
+    let token = take();
+    assert_eq!(latest(), token);
+    for _ in 0..2 {
+        ours.run_blocking(Request::new(Op::Release, "fenced", "written", 1)).expect("held");
+    }
+    assert!(latest() >= token, "{} behind {token}", latest());
+}
+
+/// The node of a try stands before those of later tries, whose callers would be told of an owner that there is not.
+#[test]
+fn a_try_ends_in_vain_only_while_another_owner_has_the_lock() {
+    let server = Zookeeper::shared();
+    let [one, two] = ["", ""].map(|options| client(server, options));
+    let proxy = Proxy::to(server.port());
+    let tries = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
+    tries.lock("warm").blocking().is_locked().expect("answered");
+    let held = one.lock("vain").blocking().acquire().expect("free");
+    // The first request with such a path makes a node; the next one is to take it away.
+    proxy.hold_at(Direction::ToServer, "/vain/", 2);
+    let tried = wait(&tries, acquire("plain", "vain", 1, Some(ms(0))));
+    eventually(|| proxy.struck() == 1);
+    held.release().expect("held");
+    let later = wait(&two, acquire("plain", "vain", 1, Some(ms(0))));
+    proxy.flow();
+    let [tried, later] = [tried, later].map(|tried| tried.within(secs(5)).expect("answered").done);
+    assert!(tried || later, "each was told of another owner");
+    assert!(!(tried && later), "two owners");
+    if later {
+        two.run_blocking(Request::new(Op::Release, "plain", "vain", 1)).expect("held");
+    } else {
+        tries.run_blocking(Request::new(Op::Release, "plain", "vain", 1)).expect("held");
+    }
+    assert!(server.nodes().children("/vain").is_empty());
+}

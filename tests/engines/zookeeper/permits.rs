@@ -303,3 +303,55 @@ fn a_waiter_has_no_permit_and_fewer_permits_than_are_out_are_told_as_such() {
     assert!(matches!(&refused, Err(Error::Config(why)) if why.contains("2147483648")), "{refused:?}");
     permits.set_permits(0).blocking().expect("set");
 }
+
+#[test]
+fn a_try_ends_in_vain_only_while_the_permits_are_out() {
+    let server = Zookeeper::shared();
+    let proxy = Proxy::to(server.port());
+    let [one, two] = clients(server);
+    let tries = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
+    one.permit_semaphore("vain-permits").set_permits(1).blocking().expect("set");
+    let held = one.permit_semaphore("vain-permits").acquire_renewed().blocking().expect("free");
+    tries.lock("warm").blocking().is_locked().expect("answered");
+    // The first request with such a path makes a node; the next one is to take it away.
+    proxy.hold_at(Direction::ToServer, "/vain-permits/leases/", 2);
+    std::thread::scope(|scope| {
+        let [tried, later] = [&tries, &two].map(|client| {
+            let permits = client.permit_semaphore("vain-permits");
+            move || permits.try_acquire_renewed().blocking().expect("answered")
+        });
+        let tried = scope.spawn(tried);
+        eventually(|| proxy.struck() == 1);
+        held.release_blocking().expect("held");
+        let later = later();
+        proxy.flow();
+        let tried = tried.join().expect("no panic");
+        assert!(tried.is_some() || later.is_some(), "each was told that the permit is out");
+        assert!(tried.is_none() || later.is_none(), "two have one permit");
+        for permit in tried.into_iter().chain(later) {
+            permit.release_blocking().expect("held");
+        }
+    });
+    assert!(server.nodes().children("/vain-permits/leases").is_empty());
+}
+
+#[test]
+fn the_node_of_a_try_that_fails_counts_as_no_permit() {
+    let server = Zookeeper::shared();
+    let proxy = Proxy::to(server.port());
+    let [one, _] = clients(server);
+    let asks = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
+    one.permit_semaphore("counted").set_permits(1).blocking().expect("set");
+    let held = one.permit_semaphore("counted").acquire_renewed().blocking().expect("free");
+    let mut nodes = server.nodes();
+    let tries = nodes.create("/counted/leases/_c_0-lease-", b"", Mode::EphemeralSequential).expect("made");
+    proxy.hold_at(Direction::ToServer, "/counted/leases", 2);
+    std::thread::scope(|scope| {
+        let asked = scope.spawn(|| asks.permit_semaphore("counted").acquired().blocking().expect("told"));
+        eventually(|| proxy.struck() == 1);
+        nodes.delete(&tries);
+        proxy.flow();
+        assert_eq!(asked.join().expect("no panic"), 1, "the permits that are out of one");
+    });
+    held.release_blocking().expect("held");
+}

@@ -192,3 +192,41 @@ fn a_client_without_holds_begins_anew_at_a_server_that_has_lost_its_data() {
     eventually(|| ours.lock("after").blocking().try_acquire().is_ok_and(|guard| guard.is_some()));
     assert!(begun.elapsed() < secs(20), "its session of 30 s kept it out for {:?}", begun.elapsed());
 }
+
+/// The answers do not tell to which ping they belong: that to the first of two would prove the second.
+#[test]
+fn no_ping_is_sent_while_one_has_no_answer() {
+    let server = Zookeeper::start();
+    let proxy = Proxy::to(server.port());
+    let ours = Client::connect(&format!("{}?watchdog=12", server.url_at(proxy.port()))).expect("a good URL");
+    ours.lock("pings").blocking().acquire().expect("free").release().expect("held");
+    proxy.refuse();
+    proxy.freeze(Direction::ToClient);
+    // The number of that operation.
+    proxy.hold_at(Direction::ToServer, "\0\0\0\x0b", 2);
+    eventually(|| proxy.connections() == 0);
+    assert_eq!(proxy.struck(), 0, "a second ping");
+    proxy.accept();
+    ours.lock("pings").blocking().acquire().expect("free").release().expect("held");
+}
+
+/// The greeting has told a server of another time; the client gets no further.
+#[test]
+fn a_greeting_shortens_the_belief_also_if_the_client_is_not_let_in_behind_it() {
+    let server = Zookeeper::start();
+    let proxy = Proxy::to(server.port());
+    let url = server.url_at(proxy.port()).replace("://", "://user:password@");
+    let ours = Client::connect(&format!("{url}?watchdog=20")).expect("a good URL");
+    let guard = ours.lock("greeting").blocking().acquire().expect("free");
+    server.kill();
+    server.set("maxSessionTimeout=2000");
+    server.restart();
+    proxy.hold_at(Direction::ToServer, "user:password", 1);
+    eventually(|| proxy.struck() == 1);
+    proxy.refuse();
+    let other = client(&server, "");
+    let next = other.lock("greeting").wait(secs(30)).blocking().acquire().expect("the session ends");
+    guard.ensure().expect_err("two holders believe at once");
+    next.release().expect("held");
+    proxy.accept();
+}

@@ -72,6 +72,8 @@ const ENDING: Duration = Duration::from_millis(2);
 const NO_SUCH_TABLE: u16 = 1146;
 const NO_DATABASE: u16 = 1046;
 const NO_SUCH_THREAD: u16 = 1094;
+/// A number that no session has; threads of the server itself have 0.
+const NO_SESSION: u32 = u32::MAX;
 const NO_RIGHT_TO_KILL: u16 = 1095;
 const INTERRUPTED: u16 = 1317;
 const LOCKED: u16 = 1205;
@@ -716,19 +718,24 @@ impl Shared {
 
     async fn look(self: Arc<Self>, key: Key, fenced: bool) -> Result<Seen> {
         let used = format!("IS_USED_LOCK({})", literal(&key));
-        let row = self.row(Role::Carries, used).await?.map_err(|failure| self.error(&format!("`{key}`"), failure))?;
-        let is_taken = row.number(1).is_some();
-        let mut seen = Seen { is_taken, is_busy: is_taken, ..Seen::default() };
-        if fenced {
-            let tokens = format!("(SELECT token FROM {FENCES} WHERE name = {})", literal(&key));
-            match self.row(Role::Draws, tokens).await? {
-                Ok(row) => seen.token = row.number(1).unwrap_or_default(),
-                Err(failure) if is_locked(&failure) => return Err(locked_tokens(self.server(), &key)),
-                Err(failure) if is_without_table(&failure) => return Err(self.no_fences(&key, &failure)),
-                Err(failure) => return Err(self.error(&format!("`{key}`"), failure)),
+        let asked = match fenced {
+            // In one question: the address may lead connections to several servers.
+            true => {
+                let tokens = format!("(SELECT token FROM {FENCES} WHERE name = {})", literal(&key));
+                self.row(Role::Draws, format!("{used},{tokens}")).await?
             }
+            false => self.row(Role::Carries, used).await?,
+        };
+        match asked {
+            Ok(row) => {
+                let is_taken = row.number(1).is_some();
+                let token = if fenced { row.number(2).unwrap_or_default() } else { 0 };
+                Ok(Seen { is_taken, is_busy: is_taken, token, ..Seen::default() })
+            }
+            Err(failure) if is_locked(&failure) => Err(locked_tokens(self.server(), &key)),
+            Err(failure) if fenced && is_without_table(&failure) => Err(self.no_fences(&key, &failure)),
+            Err(failure) => Err(self.error(&format!("`{key}`"), failure)),
         }
-        Ok(seen)
     }
 
     /// Asks a question that changes nothing.
@@ -764,9 +771,13 @@ impl Shared {
             return Ok(Evicted::Own);
         }
         evictees.get_or_init(|| vec![holder_id.to_string()]);
-        match on.ask(format!("KILL {holder_id}"), limit).await {
+        // By now that session may have given the lock back, and it may have others: the server looks once more.
+        let kill = format!("KILL IF({used}<=>{holder_id},{holder_id},{NO_SESSION})");
+        match on.ask(kill, limit).await {
             Ok(_) => {}
-            Err(Failure::Refused(refusal)) if refusal.code == NO_SUCH_THREAD => return Ok(Evicted::Free),
+            Err(Failure::Refused(refusal)) if refusal.code == NO_SUCH_THREAD => {
+                return Ok(if before.is_some() { Evicted::Yes } else { Evicted::Missed });
+            }
             Err(Failure::Refused(refusal)) if refusal.code == NO_RIGHT_TO_KILL => {
                 return Err(Error::refused(
                     what.as_str(),

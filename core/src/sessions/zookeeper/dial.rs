@@ -66,7 +66,7 @@ pub async fn begin(shared: &Shared) -> Result<Dialed> {
     let mut last = None;
     for (at, limit) in rounds.iter().flat_map(|limit| (0..count).map(move |more| ((first + more) % count, *limit))) {
         let fresh = Credentials::default();
-        match dial(shared, at, &fresh, shared.config.watchdog, 0, limit).await {
+        match dial(shared, at, &fresh, shared.config.watchdog, 0, limit, &mut None).await {
             Ok(Some(dialed)) => return Ok(dialed),
             Ok(None) => {}
             Err(error @ (Error::Refused { .. } | Error::Closed { .. })) => return Err(error),
@@ -76,7 +76,8 @@ pub async fn begin(shared: &Shared) -> Result<Dialed> {
     Err(last.unwrap_or_else(|| Error::unavailable(shared.server(), "lets no client in", false)))
 }
 
-/// Connects to one server, within `limit`. `None`: the session is over.
+/// Connects to one server, within `limit`. `None`: the session is over. `greeted`: the time for which that server keeps the
+/// session, and when the client asked for it; known also if the connection breaks behind the greeting.
 pub async fn dial(
     shared: &Shared,
     at: usize,
@@ -84,12 +85,13 @@ pub async fn dial(
     wanted: Duration,
     seen: i64,
     limit: Duration,
+    greeted: &mut Option<(Duration, Instant)>,
 ) -> Result<Option<Dialed>> {
     let server = || match shared.config.servers.named().get(at) {
         Some(address) => format!("{}://{}", shared.config.servers.scheme(), address.endpoint()),
         None => shared.server(),
     };
-    match timeout(limit, try_dial(shared, at, session, wanted, seen)).await {
+    match timeout(limit, try_dial(shared, at, session, wanted, seen, greeted)).await {
         Ok(Ok(dialed)) => Ok(dialed),
         Ok(Err(failed)) => Err(error(server(), failed)),
         Err(_) => {
@@ -156,6 +158,7 @@ async fn try_dial(
     session: &Credentials,
     wanted: Duration,
     seen: i64,
+    greeted: &mut Option<(Duration, Instant)>,
 ) -> std::result::Result<Option<Dialed>, Failed> {
     let stream = tokio::select! {
         biased;
@@ -176,8 +179,9 @@ async fn try_dial(
     if session.id != 0 && greeting.session.id != session.id {
         return Err(Failed::Unsuited("goes on with another session than the one that it was asked for".into()));
     }
-    prove(shared, &mut wire).await?;
     let timeout = Duration::from_millis(timeout);
+    *greeted = Some((timeout, sent));
+    prove(shared, &mut wire).await?;
     Ok(Some(Dialed { wire, session: greeting.session, timeout, sent, at }))
 }
 

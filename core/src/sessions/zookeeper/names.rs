@@ -236,11 +236,11 @@ pub fn have(holders: &[Contender<'_>], mode: Mode) -> bool {
     }
 }
 
-/// The number of nodes before one of ours among those of a semaphore's permits. `None`: it is not there.
-pub fn before(children: &[&str], own: &str) -> Option<usize> {
+/// The nodes before one of ours among those of a semaphore's permits. `None`: it is not there.
+pub fn before<'a>(children: &[&'a str], own: &str) -> Option<Vec<&'a str>> {
     let (_, us) = numbered(own)?;
-    let is_before = |name: &&&str| **name != own && numbered(name).is_none_or(|(_, other)| other <= us);
-    children.contains(&own).then(|| children.iter().filter(is_before).count())
+    let is_before = |name: &&str| *name != own && numbered(name).is_none_or(|(_, other)| other <= us);
+    children.contains(&own).then(|| children.iter().copied().filter(is_before).collect())
 }
 
 /// The name of a new node, before the server's number. `id`: 36 characters that no other node has.
@@ -360,7 +360,7 @@ mod tests {
     fn permits_with_numbers_that_are_spent_count_before_ours() {
         let own = "_c_x-lease-2147483646";
         let children = [own, "_c_y-lease--2147483648", "_c_z-lease--000000005", "_c_a-lease-2147483647"];
-        assert_eq!(before(&children, own), Some(2));
+        assert_eq!(before(&children, own), Some(vec![children[1], children[2]]));
     }
 
     #[test]
@@ -383,8 +383,8 @@ mod tests {
     #[test]
     fn a_permit_counts_those_that_were_there_before_it_whoever_has_them() {
         let children = ["_c_x-lease-0000000007", "0f9a", "_c_y-lease-0000000003", "_c_z-lease-0000000012"];
-        assert_eq!(before(&children, children[0]), Some(2));
-        assert_eq!(before(&children, children[2]), Some(1));
+        assert_eq!(before(&children, children[0]), Some(vec![children[1], children[2]]));
+        assert_eq!(before(&children, children[2]), Some(vec![children[1]]));
         assert_eq!(before(&children, "_c_x-lease-0000000008"), None);
     }
 

@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
 
+use crate::base::clock::Instant;
+use crate::engine::word::AN_ANSWER;
 use crate::request::error::{Error, Result};
 use crate::request::{Answer, Op};
 use crate::sessions::driver::{Bond, Key, News, Seen, Took};
@@ -17,6 +19,11 @@ use crate::sessions::zookeeper::{Node, Shared};
 
 /// The most permits: their number has four bytes.
 const MOST: i64 = i32::MAX as i64;
+
+/// The questions for the permits that are out while there seem to be more than there can be.
+const LOOKS: u32 = 3;
+/// A try that fails among more nodes than that leaves without a look whether one of them has gone.
+const FEW: usize = 64;
 
 /// The paths of a semaphore.
 struct Paths<'a>(&'a str);
@@ -77,24 +84,58 @@ impl Shared {
     /// the queue.
     pub async fn take_permit(self: Arc<Self>, session: Arc<Session>, key: Key, spot: &Spot) -> Took {
         let paths = Paths(&spot.path);
-        let (node, children) = match self.make(&session, &paths.leases()).await {
+        let leases = paths.leases();
+        let what = format!("a permit of `{}`", spot.path);
+        let (node, children) = match self.make(&session, &leases).await {
             Ok(made) => made,
             Err(Failed::Clean(error) | Failed::Kept(error)) => return Took::Failed(error),
         };
-        let sent = children.sent;
-        let count = match self.count(&session, &paths).await {
-            Ok(count) => count,
-            Err(failure) => {
-                self.remove_soon(&session, node);
-                return Took::Failed(self.error(&format!("a permit of `{}`", spot.path), failure));
+        let end = Instant::now() + AN_ANSWER;
+        let mut listed = Ok(children);
+        let mut has_waited = false;
+        loop {
+            let counted = match listed {
+                Ok(children) => self.count(&session, &paths).await.map(|count| (children, count)),
+                Err(failure) => Err(failure),
+            };
+            let (children, count) = match counted {
+                Ok(counted) => counted,
+                Err(failure) => {
+                    self.remove_soon(&session, node);
+                    return Took::Failed(self.error(&what, failure));
+                }
+            };
+            // Without its place another client has deleted it.
+            let Some(before) = names::before(&children.names(), node.name())
+                .map(|before| before.into_iter().map(|name| format!("{}/{name}", leases.path)).collect::<Vec<_>>())
+            else {
+                return Took::Busy { sent: children.sent };
+            };
+            if (before.len() as i64) < count.permits {
+                return match has_waited {
+                    false => self.granted(&session, &key, node),
+                    true => self.proven(&session, &key, node).await.unwrap_or_else(|(failure, node)| {
+                        self.remove_soon(&session, node);
+                        Took::Failed(self.error(&what, failure))
+                    }),
+                };
             }
-        };
-        match names::before(&children.names(), node.name()) {
-            Some(before) if (before as i64) < count.permits => self.granted(&session, &key, node),
-            _ => {
-                let _ = self.remove(&session, &node.path).await;
-                Took::Busy { sent }
+            let is_short = before.len() <= FEW && Instant::now() < end;
+            if self.leaves(&session, &node, if is_short { &before } else { &[] }).await {
+                return Took::Busy { sent: children.sent };
             }
+            has_waited = true;
+            listed = self.children(&session, &leases.path, self.limit()).await;
+        }
+    }
+
+    /// Takes a permit by a node that has waited for it. The question that told so says nothing of when: a sign of life does.
+    async fn proven(&self, session: &Session, key: &Key, node: Node) -> std::result::Result<Took, (Failure, Node)> {
+        match self.check(session, std::slice::from_ref(&node.path), self.limit()).await {
+            Ok(_) => Ok(self.granted(session, key, node)),
+            // Another client has deleted it.
+            Err(Failure::Refused(code::NO_NODE)) => Ok(Took::NoRoom),
+            Err(failure) => Err((failure, node)),
         }
     }
 
@@ -143,18 +184,19 @@ impl Shared {
                 self.remove_soon(session, head);
                 return Took::NoRoom;
             };
-            if (before as i64) < count.permits {
+            if (before.len() as i64) < count.permits {
                 self.remove_soon(session, head.clone());
-                return match self.check(session, std::slice::from_ref(&lease.path), self.limit()).await {
-                    Ok(_) => self.granted(session, key, lease),
-                    // Another client has deleted it.
-                    Err(Failure::Refused(code::NO_NODE)) => Took::NoRoom,
-                    Err(failure) => failed(failure),
+                return match self.proven(session, key, lease).await {
+                    Ok(took) => took,
+                    Err((failure, lease)) => {
+                        self.remove_soon(session, lease);
+                        Took::Failed(self.error(&what, failure))
+                    }
                 };
             }
             let with_ours = |name: &&str| *name == lease.name() || !self.is_passing(&paths.leases().path, name);
             let others: Vec<_> = children.names().into_iter().filter(with_ours).collect();
-            if names::before(&others, lease.name()).is_some_and(|before| before as i64 >= count.permits) {
+            if names::before(&others, lease.name()).is_some_and(|before| before.len() as i64 >= count.permits) {
                 self.tell(News::Taken { key: key.clone() });
             }
             let has_number = count.version.is_some();
@@ -175,7 +217,7 @@ impl Shared {
 
     pub async fn look_at_permits(&self, session: &Session, spot: &Spot) -> std::result::Result<Seen, Failure> {
         let paths = Paths(&spot.path);
-        let waiting = self.children(session, &paths.locks().path, self.limit()).await?;
+        let waiting = self.settled(session, &paths.locks().path, self.limit()).await?;
         let out = self.children(session, &paths.leases().path, self.limit()).await?;
         let count = self.count(session, &paths).await?;
         let others = |path: &str, children: &Children| {
@@ -198,10 +240,17 @@ impl Shared {
 
     /// The number of permits that are out of so many. The head of the queue has a node among theirs as well while it waits.
     async fn out(&self, session: &Session, paths: &Paths<'_>, permits: i64) -> std::result::Result<i64, Failure> {
-        let waiting = self.children(session, &paths.locks().path, self.limit()).await?.names.len();
-        let nodes = self.children(session, &paths.leases().path, self.limit()).await?.names.len() as i64;
-        let is_headed = waiting > 0 && nodes > permits;
-        Ok(nodes - i64::from(is_headed))
+        let mut looks = 0;
+        loop {
+            looks += 1;
+            let waiting = self.settled(session, &paths.locks().path, self.limit()).await?.names.len();
+            let nodes = self.children(session, &paths.leases().path, self.limit()).await?.names.len() as i64;
+            let is_headed = waiting > 0 && nodes > permits;
+            // Without a waiter it is a try that fails, or a waiter that came between the two questions; or the number was reduced.
+            if nodes <= permits || is_headed || looks == LOOKS {
+                return Ok(nodes - i64::from(is_headed));
+            }
+        }
     }
 
     /// Sets the number of permits, or goes on with a call that has not found out whether it did.

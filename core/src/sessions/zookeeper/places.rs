@@ -13,7 +13,7 @@ use crate::engine::word::AN_ANSWER;
 use crate::request::error::{Error, Result};
 use crate::sessions::driver::{Bond, Drawn, Evicted, Evictees, Gone, Grip, Key, News, Seen, Took};
 use crate::sessions::zookeeper::names::{self, Contender, Mode, Spot, Wants};
-use crate::sessions::zookeeper::session::{Came, Failure, Reply, Session, ended};
+use crate::sessions::zookeeper::session::{Came, Failure, REVOKED, Reply, Session, ended};
 use crate::sessions::zookeeper::wire::{self, Call, EPHEMERAL, EPHEMERAL_SEQUENTIAL, Part, Parts, Stat, code};
 use crate::sessions::zookeeper::{LABEL, Node, Shared};
 
@@ -101,7 +101,12 @@ impl Shared {
     }
 
     /// The children of a path behind all that the session has asked for before.
-    async fn settled(&self, session: &Session, path: &str, limit: Duration) -> std::result::Result<Children, Failure> {
+    pub async fn settled(
+        &self,
+        session: &Session,
+        path: &str,
+        limit: Duration,
+    ) -> std::result::Result<Children, Failure> {
         self.catch_up(session, limit).await?;
         self.children(session, path, limit).await
     }
@@ -181,6 +186,25 @@ impl Shared {
             }
             asked = session.begin(Call::delete(path));
         }
+    }
+
+    /// Removes a node of ours while all of these are still there, whose owners are before us; `false`: one has gone, and ours, which may
+    /// be the first by now, stays. Another client's try that comes meanwhile takes our node for an owner's.
+    pub async fn leaves(&self, session: &Session, node: &Node, before: &[String]) -> bool {
+        if !before.is_empty() {
+            let checks = before.iter().map(|path| Call::check(path));
+            let calls: Vec<_> = checks.chain([Call::delete(&node.path)]).collect();
+            let came = session.ask(Call::multi(&calls), ALWAYS).await;
+            let parts = came.ok().and_then(|reply| wire::outcomes(&reply.content).ok()).unwrap_or_default();
+            match parts.iter().position(|part| *part == Part::Failed(code::NO_NODE)) {
+                Some(at) if at < before.len() => return false,
+                None if parts.len() == calls.len() && parts.iter().all(|part| *part == Part::Done) => return true,
+                // The rights may not let this client look at the nodes of others, or the answer is lost.
+                _ => {}
+            }
+        }
+        let _ = self.remove(session, &node.path).await;
+        true
     }
 
     /// Removes a node of ours in the background, before all that the session asks for later.
@@ -365,12 +389,17 @@ impl Shared {
                     }
                     place = Some(node);
                 }
-                Ok(Queued { node, sent, .. }) => {
-                    match is_standing {
-                        true => drop(self.nodes().places.insert(key, node)),
-                        false => drop(self.remove(&session, &node.path).await),
-                    }
+                Ok(Queued { node, sent, .. }) if is_standing => {
+                    self.nodes().places.insert(key, node);
                     return Took::Busy { sent };
+                }
+                Ok(Queued { node, waits_for, sent, .. }) => {
+                    let before = waits_for.filter(|_| Instant::now() < end);
+                    if self.leaves(&session, &node, before.as_slice()).await {
+                        return Took::Busy { sent };
+                    }
+                    has_waited = true;
+                    place = Some(node);
                 }
                 Err((failed, node)) => return self.failed(&key, failed, node),
             }
@@ -606,10 +635,8 @@ impl Shared {
                 Err(Failure::Refused(code::BAD_VERSION)) => {
                     let reply = self.ask(&session, Call::data(&node.path, false), self.limit()).await;
                     let reply = reply.map_err(|failure| self.error(&what, failure))?;
-                    let mut parts = Parts(&reply.content);
-                    let data = parts.bytes().map_err(|error| self.words(error))?;
-                    let stat = parts.stat().map_err(|error| self.words(error))?;
-                    if data.starts_with(super::session::REVOKED) {
+                    let (data, stat) = content(&reply).map_err(|foreign| self.words(foreign))?;
+                    if data.starts_with(REVOKED) {
                         self.asked_for(&node.path);
                     }
                     self.knows(&grip.key, stat.version);
@@ -704,7 +731,7 @@ impl Shared {
             return self.look_at_leader(&session, &spot).await.map_err(error);
         }
         loop {
-            let children = self.children(&session, &spot.path, limit).await.map_err(error)?;
+            let children = self.settled(&session, &spot.path, limit).await.map_err(error)?;
             let names = children.names();
             let all = Contender::all(&names);
             let holders = names::holders(&all);
@@ -719,11 +746,18 @@ impl Shared {
                 seen.token = children.changed;
                 if let Some(first) = holders.first() {
                     let path = format!("{}/{}", spot.path, first.name);
-                    // Behind a node that has gone meanwhile there may be a token already, and any change of the queue after it.
-                    let Some(stat) = self.stat(&session, &path).await.map_err(error)? else { continue };
+                    let reply = match self.ask(&session, Call::data(&path, false), limit).await {
+                        Ok(reply) => reply,
+                        // Behind it there may be a token already, and any change of the queue after that.
+                        Err(Failure::Refused(code::NO_NODE)) => continue,
+                        Err(failure) => return Err(error(failure)),
+                    };
+                    let (data, stat) = content(&reply).map_err(|foreign| self.words(foreign))?;
                     // Without a write the token of the first node is yet to come.
                     if stat.version > 0 {
-                        seen.token = stat.modified;
+                        let is_asked_for = data.starts_with(REVOKED);
+                        // Such a write may have come before the node was the first.
+                        seen.token = if is_asked_for { stat.modified.max(seen.token) } else { stat.modified };
                     }
                 }
             }
@@ -734,7 +768,7 @@ impl Shared {
     /// Reads the first node of a queue. While it exists it is the first: nodes that come later stand behind it.
     async fn look_at_leader(&self, session: &Session, spot: &Spot) -> std::result::Result<Seen, Failure> {
         loop {
-            let children = self.children(session, &spot.path, self.limit()).await?;
+            let children = self.settled(session, &spot.path, self.limit()).await?;
             let names = children.names();
             let Some(first) = Contender::all(&names).first().copied() else { return Ok(Seen::default()) };
             let path = format!("{}/{}", spot.path, first.name);
@@ -744,15 +778,13 @@ impl Shared {
                 Err(Failure::Refused(code::NO_NODE)) => continue,
                 Err(failure) => return Err(failure),
             };
-            let mut parts = Parts(&reply.content);
-            let foreign = |error| Failure::Late(self.words(error));
-            let value = parts.bytes().map_err(foreign)?.to_vec();
-            let token = parts.stat().map_err(foreign)?.created;
+            let (value, stat) = content(&reply).map_err(|foreign| Failure::Late(self.words(foreign)))?;
+            let token = stat.created;
             let seen = Seen { is_taken: true, is_busy: true, holder: first.name.to_owned(), ..Seen::default() };
             // A lock of this library has that name, and no leader.
-            let label = std::str::from_utf8(&value).ok().and_then(|value| value.strip_prefix(LABEL));
+            let label = std::str::from_utf8(value).ok().and_then(|value| value.strip_prefix(LABEL));
             let is_lock = label.is_some_and(|uuid| uuid.len() == UUID && names::is_of(uuid, first.name));
-            return Ok(if is_lock { seen } else { Seen { token, value, ..seen } });
+            return Ok(if is_lock { seen } else { Seen { token, value: value.to_vec(), ..seen } });
         }
     }
 
@@ -771,14 +803,15 @@ impl Shared {
         let what = format!("to take `{}` from its holder", spot.path);
         let limit = self.limit();
         let error = |failure| self.error(&what, failure);
-        let children = self.children(&session, &spot.path, limit).await.map_err(error)?;
+        let children = self.settled(&session, &spot.path, limit).await.map_err(error)?;
         let names = children.names();
         let all = Contender::all(&names);
         let holders = names::holders(&all);
         let is_meant = names::have(holders, spot.mode);
         let mut had = evictees.get().is_some_and(|evictees| !evictees.is_empty());
         let found = || holders.iter().filter(|_| is_meant).map(|holder| holder.name.to_owned());
-        for name in evictees.get_or_init(|| found().collect()) {
+        let evictees = evictees.get_or_init(|| found().collect());
+        for name in evictees {
             // Not again within this attempt: the next one takes a node that is gone for one that it has deleted.
             match session.ask(Call::delete(&format!("{}/{name}", spot.path)), limit).await {
                 Ok(_) => had = true,
@@ -786,7 +819,11 @@ impl Shared {
                 Err(failure) => return Err(error(failure)),
             }
         }
-        Ok(if had { Evicted::Yes } else { Evicted::Free })
+        Ok(match had {
+            true => Evicted::Yes,
+            false if evictees.is_empty() => Evicted::Free,
+            false => Evicted::Missed,
+        })
     }
 
     /// A write, so that the leader answers.
@@ -803,6 +840,12 @@ fn spent(path: &str) -> Error {
          server counts from 0 again, or choose another name"
     );
     Error::refused(format!("to lock `{path}`"), "NoNumber", remedy)
+}
+
+/// The data and the state of a node.
+fn content(reply: &Reply) -> std::io::Result<(&[u8], Stat)> {
+    let mut parts = Parts(&reply.content);
+    Ok((parts.bytes()?, parts.stat()?))
 }
 
 /// The path of the node that the second call of a transaction has made. `None`: the transaction was refused.

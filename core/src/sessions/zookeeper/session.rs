@@ -366,11 +366,17 @@ impl Task {
             for _ in 0..count {
                 self.at = (self.at + 1) % count;
                 let limit = self.shared.config.connect_timeout.min(self.timeout / 6).min(patience);
-                match dial::dial(&self.shared, self.at, &self.session, self.shared.config.watchdog, self.seen, limit)
-                    .await
-                {
+                let mut greeted = None;
+                let wanted = self.shared.config.watchdog;
+                let dialed =
+                    dial::dial(&self.shared, self.at, &self.session, wanted, self.seen, limit, &mut greeted).await;
+                match dialed {
                     Ok(dialed) => return dialed,
                     Err(error) => drop(self.link.send(Link::Down(error))),
+                }
+                // From its greeting on, the session lasts for as long as that server says.
+                if let Some((timeout, sent)) = greeted {
+                    self.agree(timeout, sent);
                 }
             }
             // The session has ended by itself, if any server counts its time. Where none does, it is of no use to wait for it.
@@ -457,11 +463,14 @@ impl Task {
                         return End::Broken(format!("no answer for {silence:?}"));
                     }
                     if next_ping <= now {
-                        let ping = Packet::new().int(xid::PING).int(op::PING).done();
-                        if let Err(end) = self.send(&mut wire, &ping, silence).await {
-                            return end;
+                        // The answers do not say to which ping they belong, so no more than one is under way.
+                        if pinged.is_none() {
+                            let ping = Packet::new().int(xid::PING).int(op::PING).done();
+                            if let Err(end) = self.send(&mut wire, &ping, silence).await {
+                                return end;
+                            }
+                            pinged = Some(now);
                         }
-                        pinged.get_or_insert(now);
                         next_ping = now + every;
                     }
                     let late = self.oldest(pinged).map_or(next_ping, |oldest| oldest + silence);
