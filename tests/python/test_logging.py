@@ -175,12 +175,15 @@ def test_a_program_without_a_message_starts_no_thread_for_them(server: Server, n
 
 
 HANDLED = """
-import logging, sys, redlatch
+import logging, sys, threading, redlatch
+
+told = threading.Semaphore(0)
 
 class Slow(logging.Handler):
     def emit(self, record):
         with client.lock(sys.argv[2] + ":handler"):
             print(record.getMessage().split(" to ")[0])
+        told.release()
         raise ValueError("the handler fails")
 
 logging.getLogger("redlatch").addHandler(Slow())
@@ -189,6 +192,7 @@ for part in "ab":
     hold = client.lock(sys.argv[2] + part).lock()
     operator.lock(sys.argv[2] + part).force_unlock()
     assert hold.wait_lost(20)
+    assert told.acquire(timeout=20)  # the end of the program closes the client of the handler
 """
 
 
