@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from types import TracebackType
 from typing import ClassVar
 
 
@@ -121,6 +122,22 @@ def note(body: BaseException | None, told: RedlatchError) -> None:
         # exception then, which matters more than the note.
         with contextlib.suppress(Exception):
             add_note(str(told))
+
+
+class Noting:
+    """The end of a program's block: an error in here becomes a note of the error that the program's body raised."""
+
+    def __init__(self, kind: type[BaseException] | None, body: BaseException | None) -> None:
+        self._kind = kind
+        self._body = body
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> bool:
+        if self._kind is None or not isinstance(error, RedlatchError):
+            return False
+        note(self._body, error)
+        return True
 
 
 def error(status: int, message: str, reason: str | None, name: str | None) -> RedlatchError:

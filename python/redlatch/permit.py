@@ -7,7 +7,7 @@ from types import TracebackType
 
 import redlatch
 from redlatch import _redlatch
-from redlatch.errors import NotHeldError, RedlatchError, note
+from redlatch.errors import NotHeldError, Noting
 from redlatch.hold import Hold
 from redlatch.typings import Self
 
@@ -52,12 +52,8 @@ class Permit(str):
 
         If the body raised an error, that one is raised, and an error of the release becomes a note of it.
         """
-        try:
+        with Noting(kind, error):
             self.release()
-        except RedlatchError as failure:
-            if kind is None:
-                raise
-            note(error, failure)
 
     def __reduce__(self) -> tuple[type, tuple[str]]:
         return str, (str(self),)

@@ -11,7 +11,7 @@ from redlatch import calls, deferred, losses
 from redlatch.aio.cancelling import Cancelling
 from redlatch.aio.loops import PARTS, here, run, runs_here
 from redlatch.durations import Seconds, needed_lease, optional_seconds
-from redlatch.errors import LockLostError, RedlatchError, UnsupportedError, note
+from redlatch.errors import LockLostError, Noting, UnsupportedError
 from redlatch.held import Held
 from redlatch.typings import Self
 
@@ -57,14 +57,10 @@ class Hold(Held):
             # The loop was closed, and Python drops the coroutine now: no task can wait for the release.
             self._release_soon()
             return
-        try:
+        with Noting(kind, error):
             ending = self._end()
             if ending is not None:
                 await ending
-        except RedlatchError as failure:
-            if kind is None:
-                raise
-            note(error, failure)
 
     async def extend(self, lease: Seconds) -> None:
         """Lets the hold last for `lease` from now on, in seconds or as `timedelta`: longer, or shorter.

@@ -7,7 +7,7 @@ from types import TracebackType
 
 import redlatch
 from redlatch.aio.hold import Hold
-from redlatch.errors import RedlatchError, note
+from redlatch.errors import Noting
 from redlatch.permit import taken_before_fork
 from redlatch.typings import Self
 
@@ -54,12 +54,8 @@ class Permit(str):
 
         If the body raised an error, that one is raised, and an error of the release becomes a note of it.
         """
-        try:
+        with Noting(kind, error):
             await self.release()
-        except RedlatchError as failure:
-            if kind is None:
-                raise
-            note(error, failure)
 
     def __reduce__(self) -> tuple[type, tuple[str]]:
         return str, (str(self),)

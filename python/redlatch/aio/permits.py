@@ -11,7 +11,7 @@ from redlatch import _redlatch, queries
 from redlatch.aio.queries import run_query
 from redlatch.checks import checked_text
 from redlatch.durations import UNSET, Seconds, Unset, optional_seconds
-from redlatch.errors import RedlatchError, note
+from redlatch.errors import Noting
 from redlatch.locks import FOR_EVER
 from redlatch.permits import checked_number, checked_ttl, left_of, limit_of, not_there, optional_permits
 from redlatch.typings import Self
@@ -108,12 +108,8 @@ class Semaphore(_redlatch.Object):
 
         If the body raised an error, that one is raised, and an error of the release becomes a note of it.
         """
-        try:
+        with Noting(kind, error):
             await run_query(self, queries.GIVE_BACK, (1,))
-        except RedlatchError as failure:
-            if kind is None:
-                raise
-            note(error, failure)
 
     def __repr__(self) -> str:
         return f"<redlatch.aio.Semaphore {self.name!r} of {self._client!r}>"
