@@ -18,7 +18,7 @@ import redlatch
 from loops import until
 from redlatch import aio
 from redlatch.compat import redis_py
-from redlatch.compat.redis_asyncio import Lock, LockError, LockNotOwnedError, client_of
+from redlatch.compat.redis_asyncio import FOR_TASKS, Lock, LockError, LockNotOwnedError
 from servers import Server
 from view import View
 
@@ -282,7 +282,7 @@ async def test_a_cancelled_release_is_carried_out(aio_client: aio.Client, name: 
 
 async def test_clients_of_redis_py_with_the_same_settings_share_a_client(server: Server) -> None:
     one, other = (redis.asyncio.Redis.from_url(server.url) for _ in range(2))
-    assert client_of(one) is client_of(other)
+    assert FOR_TASKS.of(one) is FOR_TASKS.of(other)
 
 
 @pytest.mark.parametrize("wrong", [lambda: redis.Redis(), lambda: "redis://localhost", lambda: None])

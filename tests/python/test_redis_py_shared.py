@@ -19,7 +19,7 @@ from redis.lock import Lock as Theirs
 import redlatch
 from eventually import until_true
 from program import run
-from redlatch.compat.redis_clients import client_of
+from redlatch.compat.redis_clients import FOR_THREADS
 from redlatch.compat.redis_py import Lock, LockError, LockNotOwnedError
 from servers import Server
 from view import View
@@ -140,8 +140,8 @@ def test_only_the_thread_that_acquired_releases_unless_thread_local_is_false(
 
 def test_redis_py_clients_of_one_server_share_a_client(server: Server, theirs: redis.Redis) -> None:
     with redis.Redis.from_url(server.url) as another, redis.Redis.from_url(server.url + "/1") as elsewhere:
-        assert client_of(theirs) is client_of(another)
-        assert client_of(theirs) is not client_of(elsewhere)
+        assert FOR_THREADS.of(theirs) is FOR_THREADS.of(another)
+        assert FOR_THREADS.of(theirs) is not FOR_THREADS.of(elsewhere)
 
 
 def test_the_lock_uses_the_database_password_and_name_of_the_redis_py_client(name: str) -> None:
@@ -156,7 +156,7 @@ def test_the_lock_uses_the_database_password_and_name_of_the_redis_py_client(nam
 
 def test_the_lock_uses_the_socket_of_the_redis_py_client(tmp_path: Path) -> None:
     with redis.Redis(unix_socket_path=str(tmp_path / "a b.sock"), db=2) as theirs:
-        assert f"unix://{tmp_path}/a b.sock" in repr(client_of(theirs))
+        assert f"unix://{tmp_path}/a b.sock" in repr(FOR_THREADS.of(theirs))
 
 
 def test_the_lock_uses_the_tls_settings_of_the_redis_py_client(tmp_path: Path) -> None:
@@ -164,9 +164,9 @@ def test_the_lock_uses_the_tls_settings_of_the_redis_py_client(tmp_path: Path) -
         redis.Redis(host="::1", ssl=True, ssl_ca_certs=str(tmp_path / "ca.pem")) as theirs,
         pytest.raises(redlatch.ConfigError, match=r"ca\.pem"),
     ):
-        client_of(theirs)
+        FOR_THREADS.of(theirs)
     with redis.Redis(host="::1", ssl=True, ssl_cert_reqs="none", ssl_check_hostname=False) as theirs:
-        assert "rediss://" in repr(client_of(theirs))
+        assert "rediss://" in repr(FOR_THREADS.of(theirs))
 
 
 async def of_asyncio() -> object:

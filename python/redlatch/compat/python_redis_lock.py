@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from redlatch import calls, queries
 from redlatch.checks import checked_text, shown
 from redlatch.client import Client
-from redlatch.compat.redis_clients import client_of, unfit
+from redlatch.compat.redis_clients import FOR_THREADS, unfit
 from redlatch.compat.redis_py import OneAcquire
-from redlatch.errors import ArgumentTypeError, ConfigError, NotHeldError, RedlatchError, UnsupportedError, note
+from redlatch.errors import ArgumentTypeError, ConfigError, NotHeldError, Noting, RedlatchError, UnsupportedError
 from redlatch.hold import Hold
 from redlatch.typings import Self
 
@@ -126,7 +126,7 @@ class Lock:
             raise unfit(redis_client, "redis.Redis", "redis.Redis.from_url")
         del strict
         self._redis: Any = redis_client
-        self._client = client_of(redis_client)
+        self._client = FOR_THREADS.of(redis_client)
         self._name = checked_text("the name of a lock", name)
         self._expire = _whole("expire", expire)
         if auto_renewal and self._expire is None:
@@ -232,12 +232,8 @@ class Lock:
         raise NotAcquired(f"`{self._name}` was not acquired: another owner holds it; wait, or try later", self._name)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        try:
+        with Noting(kind, error):
             self.release()
-        except RedlatchError as failure:
-            if kind is None:
-                raise
-            note(error, failure)
 
     def __repr__(self) -> str:
         return f"<redlatch.compat.python_redis_lock.Lock {self._name!r} of {self._client!r}>"
@@ -290,7 +286,7 @@ class Lock:
 def reset_all(redis_client: Redis) -> None:
     """Takes all locks of python-redis-lock's names (`lock:*`) away from their holders. It reads all keys."""
     redis: Any = redis_client
-    client = client_of(redis_client)
+    client = FOR_THREADS.of(redis_client)
     for key in list(redis.scan_iter("lock:*")):
         name = key.decode() if isinstance(key, bytes) else key
         client.get_token_lock(name).force_unlock()

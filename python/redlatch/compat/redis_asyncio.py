@@ -21,12 +21,11 @@ from redlatch.aio.connecting import connect
 from redlatch.aio.hold import Hold
 from redlatch.aio.kinds import TokenLock
 from redlatch.aio.loops import here, run
-from redlatch.compat.redis_clients import shared, unfit
+from redlatch.compat.redis_clients import Counterparts
 from redlatch.compat.redis_errors import LockError, LockNotOwnedError, TheirLockNotOwnedError
 from redlatch.compat.redis_locks import Acquired, BaseLock, lasts_for, wait_of
 from redlatch.durations import seconds
 from redlatch.owners import EACH, next_owner
-from redlatch.redis_settings import is_for_threads
 from redlatch.typings import Self
 
 if TYPE_CHECKING:
@@ -38,18 +37,7 @@ else:
 
 __all__ = ["Lock", "LockError", "LockNotOwnedError"]
 
-#: The clients of redlatch, by URL and options. They live until the program ends.
-_clients: dict[tuple[object, ...], AsyncClient] = {}
-
-
-def client_of(redis: AsyncClient | Redis | RedisCluster) -> AsyncClient:
-    """Returns a redlatch client as it is. For a client of redis-py it returns the one client with the same settings."""
-    if isinstance(redis, AsyncClient):
-        return redis
-    if is_for_threads(redis) is not False:
-        raise unfit(redis, "redis.asyncio.Redis", "redlatch.aio.connect")
-    client: AsyncClient = shared(redis, _clients, connect)
-    return client
+FOR_TASKS = Counterparts(AsyncClient, connect, False, "redis.asyncio.Redis", "redlatch.aio.connect")
 
 
 class Lock(BaseLock[Clients]):
@@ -68,7 +56,8 @@ class Lock(BaseLock[Clients]):
     RefusedError and ClosedError, which are not redis-py's.
     """
 
-    _client_of = staticmethod(client_of)
+    _counterparts = FOR_TASKS
+    _their_module = "redis.asyncio.lock"
 
     async def acquire(
         self,
@@ -178,16 +167,6 @@ class Lock(BaseLock[Clients]):
 
     def __repr__(self) -> str:
         return f"<redlatch.compat.redis_asyncio.Lock {self._text!r} of {self._client!r}>"
-
-    def _theirs(self, token: Any) -> Any:
-        """redis-py's own lock, for a token that redlatch did not make."""
-        if isinstance(self.redis, AsyncClient):
-            raise self._needs_redis()
-        from redis.asyncio.lock import Lock as Theirs
-
-        theirs = Theirs(self.redis, self._text, timeout=self.timeout, sleep=self.sleep, thread_local=False)
-        theirs.local.token = token
-        return theirs
 
 
 class _OneAcquire(TokenLock):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
-from typing import Any, Callable, ClassVar, Final, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar
 
 from redlatch.checks import checked_text
+from redlatch.compat.redis_clients import Counterparts
 from redlatch.compat.redis_errors import LockError, LockNotOwnedError, TheirLockNotOwnedError
 from redlatch.durations import optional_seconds, seconds
 from redlatch.errors import ConfigError, NotHeldError, UnsupportedError
@@ -29,8 +31,10 @@ class Acquired(NamedTuple):
 class BaseLock(Generic[R]):
     """The settings of a lock, and the token of its acquire."""
 
-    #: Makes the client of redlatch for a client of redis-py.
-    _client_of: ClassVar[Callable[..., Any]]
+    #: The clients of redlatch for the clients of redis-py.
+    _counterparts: ClassVar[Counterparts[Any]]
+    #: The module of redis-py's own lock.
+    _their_module: ClassVar[str]
 
     #: An object whose `token` is that of this thread's acquire, or without `thread_local` of the latest; None: none.
     local: Any
@@ -46,7 +50,7 @@ class BaseLock(Generic[R]):
         thread_local: bool = True,
         raise_on_release_error: bool = True,
     ) -> None:
-        self._client = self._client_of(redis)
+        self._client = self._counterparts.of(redis)
         self._text = _text(name)
         self._held: dict[bytes, Acquired] = {}
         # How an acquire waits that gives no times of its own.
@@ -89,12 +93,17 @@ class BaseLock(Generic[R]):
         """The error of a block that did not get the lock."""
         return LockError(f"`{self._text}` was not acquired in time: another owner holds it; wait longer", self._text)
 
-    def _needs_redis(self) -> UnsupportedError:
-        """The error of a token that redlatch did not make, with a client that is no redis-py client."""
-        return UnsupportedError(
-            f"`{self._text}`: a client of redlatch makes its own tokens; make the lock of a redis-py client for others",
-            self._text,
-        )
+    def _theirs(self, token: Any) -> Any:
+        """redis-py's own lock, for a token that redlatch did not make."""
+        if self.redis is self._client:
+            raise UnsupportedError(
+                f"`{self._text}`: redlatch makes its own tokens; make the lock of a redis-py client for others",
+                self._text,
+            )
+        of = importlib.import_module(self._their_module).Lock
+        theirs = of(self.redis, self._text, timeout=self.timeout, sleep=self.sleep, thread_local=False)
+        theirs.local.token = token
+        return theirs
 
     def _log_unreleased(self, error: LockError) -> None:
         """Logs the error of a block that ended without its lock."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union
 from redlatch import calls
 from redlatch.blocking import Blocking
 from redlatch.client import Client
-from redlatch.compat.redis_clients import client_of
+from redlatch.compat.redis_clients import FOR_THREADS
 from redlatch.compat.redis_errors import LockError, LockNotOwnedError
 from redlatch.compat.redis_locks import Acquired, BaseLock, lasts_for, wait_of
 from redlatch.durations import seconds
@@ -52,7 +52,8 @@ class Lock(BaseLock[Clients]):
     RefusedError and ClosedError, which are not redis-py's.
     """
 
-    _client_of = staticmethod(client_of)
+    _counterparts = FOR_THREADS
+    _their_module = "redis.lock"
 
     def acquire(
         self,
@@ -166,16 +167,6 @@ class Lock(BaseLock[Clients]):
 
     def __repr__(self) -> str:
         return f"<redlatch.compat.redis_py.Lock {self._text!r} of {self._client!r}>"
-
-    def _theirs(self, token: Any) -> Any:
-        """redis-py's own lock, for a token that redlatch did not make."""
-        if isinstance(self.redis, Client):
-            raise self._needs_redis()
-        from redis.lock import Lock as Theirs
-
-        theirs = Theirs(self.redis, self._text, timeout=self.timeout, thread_local=False)
-        theirs.local.token = token
-        return theirs
 
 
 class OneAcquire(Blocking):
