@@ -30,14 +30,6 @@ def register(native: object) -> _redlatch.Client:
     return native
 
 
-def not_pickled() -> TypeError:
-    """The error of a program that pickles a client, to send it to another process."""
-    return TypeError(
-        "a client of redlatch cannot be pickled; make one in each process, for example as a variable of a module, "
-        "which is made anew where that module is imported"
-    )
-
-
 def drop(native: _redlatch.Client) -> None:
     """Counts one object less that stands for this client. The last one ends the client, unless it holds a lock."""
     key = id(native)

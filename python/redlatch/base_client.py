@@ -7,13 +7,14 @@ client brings its own. In this file the name of such a class, `Lock` say, is a t
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Callable, ClassVar, Generic, NoReturn, TypeVar, overload
+from typing import Any, Callable, ClassVar, Generic, TypeVar, overload
 
 from redlatch import _redlatch, at_exit
 from redlatch.checks import checked_text
 from redlatch.durations import Seconds
 from redlatch.groups import one_group
 from redlatch.owners import EACH, Owner
+from redlatch.pickling import NotPickled
 from redlatch.stats import Stats
 
 Lock = TypeVar("Lock")
@@ -30,6 +31,7 @@ Locks = TypeVar("Locks")
 
 
 class BaseClient(
+    NotPickled,
     Generic[
         Lock,
         ReadWriteLock,
@@ -42,7 +44,7 @@ class BaseClient(
         Leader,
         Job,
         Locks,
-    ]
+    ],
 ):
     """The locks, semaphores and latches of a client, its id and its credentials."""
 
@@ -252,9 +254,6 @@ class BaseClient(
         """
         name = None if username is None else checked_text("username", username)
         self._native.set_credentials(checked_text("password", password), name)
-
-    def __reduce__(self) -> NoReturn:
-        raise at_exit.not_pickled()
 
     def __repr__(self) -> str:
         return f"<{self._title} {self.id} of {self._native.server}{', closed' if self.closed else ''}>"

@@ -9,12 +9,13 @@ from redlatch import _redlatch, greenlets, self_waits
 from redlatch.errors import UnsupportedError
 from redlatch.hold import Hold
 from redlatch.owners import Caller, caller_in, this_thread
+from redlatch.pickling import NotPickled
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
 
 
-class Blocking(_redlatch.Lock):
+class Blocking(NotPickled, _redlatch.Lock):
     """The native half of a lock, with the Python attributes that it reads."""
 
     _hold = Hold

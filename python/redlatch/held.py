@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from redlatch import _redlatch, calls, errors, self_waits
 from redlatch.errors import LockLostError, NotHeldError
+from redlatch.pickling import NotPickled
 
 if TYPE_CHECKING:
     from redlatch._redlatch import _Outcome
 
 
-class Held(_redlatch.Held):
+class Held(NotPickled, _redlatch.Held):
     """The questions that holds of threads and of tasks answer at once."""
+
+    _instead = "acquire the lock in the process that works under it"
 
     if not TYPE_CHECKING and sys.flags.dev_mode:
 

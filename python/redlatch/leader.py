@@ -11,6 +11,7 @@ from redlatch.durations import Seconds
 from redlatch.hold import Hold
 from redlatch.locks import Lock
 from redlatch.owners import EACH, next_owner, this_thread
+from redlatch.pickling import NotPickled
 from redlatch.typings import Self
 
 #: What an observer knows before its first question.
@@ -35,7 +36,7 @@ class Candidate(Lock):
         return super().__new__(cls, client, name, None, None, EACH, value=value)
 
 
-class Leader(_redlatch.Object):
+class Leader(NotPickled, _redlatch.Object):
     """The election of a leader: of all processes that ask to lead, one does. Make it with `Client.leader`.
 
     `lead` waits until this process leads, and returns its term, a hold: `with leader.lead() as term:`. `term.token` is

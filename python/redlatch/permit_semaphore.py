@@ -18,6 +18,7 @@ from redlatch.locks import FOR_EVER
 from redlatch.owners import next_owner, this_thread
 from redlatch.permit import Permit, Renewed
 from redlatch.permits import checked_number, left_of, limit_of, not_there, optional_permits
+from redlatch.pickling import NotPickled
 from redlatch.queries import Query, run_query
 from redlatch.typings import Self
 
@@ -26,7 +27,7 @@ T = TypeVar("T")
 ENDLESS: Final = "None has no end"
 
 
-class PermitExpirableSemaphore(_redlatch.Object):
+class PermitExpirableSemaphore(NotPickled, _redlatch.Object):
     """Permits with ids. Any thread of any process that knows the id of a permit can give it back, once.
 
     Make it with `Client.get_permit_expirable_semaphore`. A permit with a lease ends with it. A permit without a lease

@@ -13,13 +13,14 @@ from redlatch.durations import UNSET, Seconds, Unset, optional_seconds, seconds
 from redlatch.errors import ArgumentTypeError, ConfigError, NotAcquiredError, UnsupportedError
 from redlatch.locks import FOR_EVER, HELD_BACK
 from redlatch.owners import this_thread
+from redlatch.pickling import NotPickled
 from redlatch.queries import Query, run_query
 from redlatch.typings import Self
 
 T = TypeVar("T")
 
 
-class Semaphore(_redlatch.Permits):
+class Semaphore(NotPickled, _redlatch.Permits):
     """Permits that any thread of any process takes and gives back. As a context manager it takes one.
 
     Make it with `Client.get_semaphore`. A permit has no owner: if a process dies, the permits that it took stay out
@@ -137,7 +138,7 @@ class Semaphore(_redlatch.Permits):
         return f"<redlatch.Semaphore {self.name!r} of {self._client!r}>"
 
 
-class CountDownLatch(_redlatch.Object):
+class CountDownLatch(NotPickled, _redlatch.Object):
     """A count whose waiters wait until it is zero. At zero it can be set again.
 
     Make it with `Client.get_count_down_latch`. Its methods raise what those of `Semaphore` do.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import threading
 from functools import partial
@@ -160,9 +161,23 @@ def test_a_forked_childs_copy_of_a_hold_names_the_process_that_holds_it(server: 
         assert text == f"`{name}` is held by the process that forked this one; acquire it here as well"
 
 
-def test_a_client_that_is_pickled_names_the_remedy(client: Client, aio_client: aio.AsyncClient) -> None:
+async def test_objects_that_are_pickled_or_copied_name_the_remedy(
+    client: Client, aio_client: aio.AsyncClient, name: str
+) -> None:
+    async with aio_client.lock(f"{name}:aio") as theirs:
+        with client.lock(name) as ours:
+            for hold in (ours, theirs):
+                text = told(TypeError, partial(pickle.dumps, hold))
+                assert text.startswith(
+                    "a Hold of redlatch cannot be pickled or copied; acquire the lock in the process "
+                )
     for of in (client, aio_client):
-        assert "make one in each process" in told(TypeError, partial(pickle.dumps, of))
+        kinds = (of.lock, of.get_semaphore, of.get_permit_expirable_semaphore, of.get_count_down_latch, of.leader)
+        made = [of, *(get(name) for get in kinds), of.get_read_write_lock(name)]
+        for call in (pickle.dumps, copy.deepcopy):
+            for thing in made:
+                text = told(TypeError, partial(call, thing))
+                assert "cannot be pickled or copied; make one in each process" in text
 
 
 def test_a_count_is_one_number(client: Client, name: str) -> None:

@@ -13,6 +13,7 @@ from redlatch.checks import checked_text
 from redlatch.durations import Seconds
 from redlatch.leader import NOTHING, CurrentLeader, checked_value, next_leader, present_leader
 from redlatch.owners import EACH, next_owner
+from redlatch.pickling import NotPickled
 from redlatch.typings import Self
 
 
@@ -25,7 +26,7 @@ class Candidate(Lock):
         return super().__new__(cls, client, name, None, None, EACH, value=value)
 
 
-class Leader(_redlatch.Object):
+class Leader(NotPickled, _redlatch.Object):
     """The election of a leader: of all processes that ask to lead, one does. Make it with `AsyncClient.leader`.
 
     `lead` waits until this process leads, and returns its term, a hold: `async with await leader.lead() as term:`.

@@ -31,6 +31,7 @@ from redlatch.locks import (
     rlock_wait,
 )
 from redlatch.owners import EACH, Caller, Owner, caller_in, checked_owner
+from redlatch.pickling import NotPickled
 from redlatch.typings import Place, Self
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ F = TypeVar("F", bound=Callable[..., Coroutine[Any, Any, Any]])
 T = TypeVar("T")
 
 
-class Lock(_redlatch.Object):
+class Lock(NotPickled, _redlatch.Object):
     """A lock of one name, held by one owner at a time among all processes that share the server.
 
     `AsyncClient.lock` makes each acquire an owner of its own: every acquire excludes every other one. Any task may

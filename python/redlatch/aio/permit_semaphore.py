@@ -17,10 +17,11 @@ from redlatch.locks import FOR_EVER
 from redlatch.owners import next_owner
 from redlatch.permit_semaphore import ENDLESS, all_halves, check_renew, halves, ids, not_out
 from redlatch.permits import checked_number, left_of, limit_of, not_there, optional_permits
+from redlatch.pickling import NotPickled
 from redlatch.typings import Self
 
 
-class PermitExpirableSemaphore(_redlatch.Object):
+class PermitExpirableSemaphore(NotPickled, _redlatch.Object):
     """Permits with ids. Any task of any process that knows the id of a permit can give it back, once.
 
     Make it with `AsyncClient.get_permit_expirable_semaphore`. A permit with a lease ends with it. A permit without a

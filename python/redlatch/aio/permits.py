@@ -14,12 +14,13 @@ from redlatch.durations import UNSET, Seconds, Unset, optional_seconds
 from redlatch.errors import Noting
 from redlatch.locks import FOR_EVER
 from redlatch.permits import checked_number, checked_ttl, left_of, limit_of, not_there, optional_permits
+from redlatch.pickling import NotPickled
 from redlatch.typings import Self
 
 T = TypeVar("T")
 
 
-class Semaphore(_redlatch.Object):
+class Semaphore(NotPickled, _redlatch.Object):
     """Permits that any task of any process takes and gives back. As an async context manager it takes one.
 
     Make it with `AsyncClient.get_semaphore`. A permit has no owner: if a process dies, the permits that it took stay
@@ -115,7 +116,7 @@ class Semaphore(_redlatch.Object):
         return f"<redlatch.aio.Semaphore {self.name!r} of {self._client!r}>"
 
 
-class CountDownLatch(_redlatch.Object):
+class CountDownLatch(NotPickled, _redlatch.Object):
     """A count whose waiters wait until it is zero. At zero it can be set again.
 
     Make it with `AsyncClient.get_count_down_latch`. Its methods raise what those of `Semaphore` do.
