@@ -29,6 +29,7 @@ PAGES = {
     "errors.md": 1,
     "metrics.md": 2,
     "fastapi.md": 4,
+    "flask.md": 3,
     "celery.md": 2,
     "compatibility.md": 2,
     "dramatiq.md": 1,
