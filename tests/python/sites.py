@@ -56,11 +56,11 @@ class Site:
         self._name = name
         self._counter = counter
 
-    def get(self, path: str) -> tuple[int, str]:
+    def get(self, path: str, method: str = "GET") -> tuple[int, str]:
         """The status and the text of one answer."""
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
         try:
-            connection.request("GET", path)
+            connection.request(method, path)
             answer = connection.getresponse()
             return answer.status, answer.read().decode()
         finally:
