@@ -21,6 +21,7 @@ T = TypeVar("T")
 OnBusy = Literal["raise", "skip", "wait"]
 #: The objects that libraries make of functions, to be run elsewhere, and the decorators that make them.
 _TASKS: Final = {
+    "airflow": ("a task of Airflow", "@task"),
     "celery": ("a task of Celery", "@app.task"),
     "dramatiq": ("an actor of Dramatiq", "@dramatiq.actor"),
 }
@@ -96,7 +97,8 @@ def check_function(name: str, function: Any) -> None:
     for base in type(function).__mro__:
         what, above = _TASKS.get(base.__module__.partition(".")[0], (None, None))
         if what is not None:
-            # The decorated object could not be sent to a worker, and a worker would run the task without the lock.
+            # A worker would run the task without the lock. Celery could not send the decorated object to one, and
+            # Airflow would call it where it reads the file.
             raise UnsupportedError(f"`{name}` decorates {what}; put it below `{above}`, right above the def", name)
 
 

@@ -41,7 +41,7 @@ LOSES = {"testing.md", "start.md", "fencing.md"}
 UNTYPED = {"celery.md", "dramatiq.md", "apscheduler.md"}
 LAX = ["--disable-error-code", "import-untyped", "--disable-error-code", "untyped-decorator"]
 #: Pages whose blocks are the files of a project, and run by a test of their own.
-PROJECTS = {"django.md"}
+PROJECTS = {"django.md", "airflow.md"}
 #: The URLs in the place of which a test has those of its own servers, of other systems by the fixtures that start them.
 REDIS = "redis://localhost:6379"
 OTHERS = {"mariadb": "mariadb://app:secret@localhost:3306/app", "zookeeper": "zookeeper://localhost:2181"}
