@@ -50,7 +50,7 @@ def commands() -> list[list[str]]:
         [*GRADLE, "-p", "examples/java", "run"],
         *(
             [*MAVEN, "-f", "examples/java/pom.xml", "compile", "exec:java", f"-Dexec.mainClass={program}"]
-            for program in ("Main", "Start", "Lose", "Prices", "Ledger")
+            for program in ("Main", "Start", "Lose", "Orders", "Downloads", "Prices", "Ledger", "Documents")
         ),
         *(
             [
