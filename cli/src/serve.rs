@@ -1,6 +1,7 @@
 //! `redlatch serve`: a web page of the locks that are held, and the same as JSON and as metrics.
 
 mod board;
+mod connections;
 mod groups;
 mod metrics;
 mod row;
@@ -76,7 +77,7 @@ fn show(arguments: &Serve, style: Style) -> Result<u8, Failure> {
         };
         tokio::select! {
             failure = feed.run() => Err(failure),
-            served = axum::serve(listener, web::router(web.clone())) => served.map(|()| 0).map_err(Failure::system),
+            never = connections::serve(listener, web::router(web.clone())) => match never {},
             () = ticks => Ok(0),
             _ = signals.next() => Ok(0),
         }

@@ -4,8 +4,7 @@ use std::convert::Infallible;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 
-use axum::extract::rejection::JsonRejection;
-use axum::extract::{DefaultBodyLimit, Query, Request, State};
+use axum::extract::{DefaultBodyLimit, FromRequest, Query, Request, State};
 use axum::http::header::{
     AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
@@ -23,9 +22,11 @@ use subtle::ConstantTimeEq;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::broadcast::{Receiver, Sender, channel};
 use tokio::task::spawn_blocking;
+use tokio::time::timeout;
 use uuid::Uuid;
 
 use super::board::{Board, Moment};
+use super::connections::PATIENCE;
 use super::metrics;
 use crate::clock;
 use crate::ending::{Failure, NOT_ALLOWED, UNREACHABLE};
@@ -33,6 +34,7 @@ use crate::list::find;
 use crate::release::Chosen;
 use crate::reports::one_line;
 use crate::table::in_one_line;
+use crate::times;
 use crate::watch::{Sight, Watch};
 
 const PAGE: &str = include_str!("page.html");
@@ -211,25 +213,25 @@ struct Shown {
     stamp: String,
 }
 
-async fn release(
-    State(web): State<Arc<Web>>,
-    headers: HeaderMap,
-    shown: Result<Json<Shown>, JsonRejection>,
-) -> (StatusCode, Json<Value>) {
+async fn release(State(web): State<Arc<Web>>, request: Request) -> (StatusCode, Json<Value>) {
     let told = |code: StatusCode, text: String| (code, Json(json!({ "message": text })));
     let Some(token) = &web.token else {
         let text = "this redlatch releases no locks; start it with --allow-release";
         return told(StatusCode::FORBIDDEN, text.to_owned());
     };
-    if !is_same(&headers, token) {
+    if !is_same(request.headers(), token) {
         let text = "the token is wrong: it stands behind `#token=` in the address that `redlatch serve` has printed";
         return told(StatusCode::UNAUTHORIZED, text.to_owned());
     }
-    let Json(shown) = match shown {
-        Ok(shown) => shown,
-        Err(error) => {
+    let shown = match timeout(PATIENCE, Json::<Shown>::from_request(request, &())).await {
+        Ok(Ok(Json(shown))) => shown,
+        Ok(Err(error)) => {
             let text = format!("send an object with the name of the lock and its stamp: {}", error.body_text());
             return told(error.status(), text);
+        }
+        Err(_) => {
+            let text = format!("the request did not come to its end within {}; send it again", times::shown(PATIENCE));
+            return told(StatusCode::REQUEST_TIMEOUT, text);
         }
     };
     // Without this page the work goes on to its end.

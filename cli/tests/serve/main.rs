@@ -2,6 +2,7 @@
 
 mod answers;
 mod browser;
+mod connections;
 mod pages;
 mod releases;
 mod service;
