@@ -206,11 +206,22 @@ async fn health(State(web): State<Arc<Web>>) -> (StatusCode, Json<Value>) {
     })
 }
 
-/// The lock, as the user saw it.
+/// The hold that the user chose.
 #[derive(serde::Deserialize)]
-struct Shown {
-    name: String,
-    stamp: String,
+#[serde(untagged)]
+enum Shown {
+    /// One permit of a semaphore. No other one ever has its id.
+    Permit { name: String, permit: String },
+    /// The lock, as the user saw it.
+    Lock { name: String, stamp: String },
+}
+
+impl Shown {
+    fn name(&self) -> &str {
+        match self {
+            Shown::Permit { name, .. } | Shown::Lock { name, .. } => name,
+        }
+    }
 }
 
 async fn release(State(web): State<Arc<Web>>, request: Request) -> (StatusCode, Json<Value>) {
@@ -226,7 +237,10 @@ async fn release(State(web): State<Arc<Web>>, request: Request) -> (StatusCode, 
     let shown = match timeout(PATIENCE, Json::<Shown>::from_request(request, &())).await {
         Ok(Ok(Json(shown))) => shown,
         Ok(Err(error)) => {
-            let text = format!("send an object with the name of the lock and its stamp: {}", error.body_text());
+            let text = format!(
+                "send an object with the name of a lock and its stamp, or of a semaphore and one of its permits: {}",
+                error.body_text()
+            );
             return told(error.status(), text);
         }
         Err(_) => {
@@ -257,20 +271,24 @@ fn is_same(headers: &HeaderMap, token: &str) -> bool {
 
 /// Takes the lock from the holder that the user saw, and gives the sentence about that.
 fn take(web: &Web, shown: &Shown) -> Result<String, Failure> {
-    let name = in_one_line(&shown.name);
-    let is_shown = web.with(|_, watch| watch.known(&shown.name).is_some());
+    let name = in_one_line(shown.name());
+    let is_shown = web.with(|_, watch| watch.known(shown.name()).is_some());
     if !is_shown {
         return Err(Failure::usage(format!(
             "`{name}` is none of the locks that this redlatch shows; use `redlatch release`"
         )));
     }
-    let Some(lock) = find(&web.client, &shown.name)? else {
+    let Some(lock) = find(&web.client, shown.name())? else {
         return Err(Failure::usage(format!("`{name}` is free by now")));
     };
-    if Sight::from(lock.clone()).stamp() != shown.stamp {
-        return Err(Failure::usage(format!("`{name}` was not released: its holders have changed since; look again")));
-    }
-    let chosen = Chosen::of(lock, None)?;
+    let chosen = match shown {
+        Shown::Permit { permit, .. } => Chosen::of(lock, Some(permit.parse()?))?,
+        Shown::Lock { stamp, .. } if *stamp == Sight::from(lock.clone()).stamp() => Chosen::of(lock, None)?,
+        Shown::Lock { .. } => {
+            let text = format!("`{name}` was not released: its holders have changed since; look again");
+            return Err(Failure::usage(text));
+        }
+    };
     let text = chosen.take_at_once(&web.client)?;
     chosen.note_in(&web.watch);
     Ok(text)

@@ -141,15 +141,27 @@ impl Watch {
 
     /// This program has taken the lock from them.
     pub fn evicted(&mut self, name: &str, kind: &'static str, from: Vec<Holder>, now: Duration) {
-        // A look may have found the next holder already.
-        let has_lost = |sight: &Sight| sight.holders.iter().all(|holder| from.iter().any(|it| is_same(it, holder)));
-        if self.known.get(name).is_some_and(|known| known.sight.as_ref().is_none_or(has_lost))
-            && let Some(mut known) = self.take(name)
-        {
-            known.sight = None;
-            known.asked = now;
-            known.since = now;
-            known.seen = now;
+        let is_lost = |holder: &Holder| from.iter().any(|it| is_same(it, holder));
+        if let Some(mut known) = self.take(name) {
+            let age = now.saturating_sub(known.seen);
+            let is_known = match &mut known.sight {
+                sight if sight.as_ref().is_none_or(|sight| sight.holders.iter().all(is_lost)) => {
+                    *sight = None;
+                    known.since = now;
+                    true
+                }
+                // The other permits of a semaphore stay out.
+                Some(sight) if sight.is_whole() && sight.holders.iter().any(is_lost) => {
+                    *sight = sight.later(age).except(is_lost);
+                    true
+                }
+                // A look has found the next holder already.
+                _ => false,
+            };
+            if is_known {
+                known.asked = now;
+                known.seen = now;
+            }
             self.put(name, known, now);
         }
         self.tell(now, name, kind, Change::Evicted { from });

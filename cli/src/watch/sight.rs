@@ -88,6 +88,13 @@ impl Sight {
         later
     }
 
+    /// The same lock without these holders.
+    pub fn except(mut self, is_lost: impl Fn(&Holder) -> bool) -> Sight {
+        self.holders.retain(|holder| !is_lost(holder));
+        self.holder_count = self.holders.len() as u64;
+        self
+    }
+
     /// `held_for`: the time for which it has been seen held; Redis does not keep the time of an acquire.
     pub fn object(&self, held_for: Option<Duration>) -> Value {
         json!({

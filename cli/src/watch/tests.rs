@@ -119,6 +119,19 @@ fn a_look_long_after_the_end_cannot_tell_how_the_lock_ended() {
 }
 
 #[test]
+fn a_permit_that_this_program_has_given_back_is_told_once_and_the_others_stay() {
+    let mut case = Case::new();
+    case.look(0, held("permits", &["1", "2"], 30_000));
+    case.told();
+    case.watch.evicted("n", "permits", vec![holder("1")], ms(500));
+    case.watch.looked("n", held("permits", &["1", "2"], 30_000), ms(400), ms(510));
+    assert_eq!(case.told(), ["evicted: taken from api:1 owner 1 by this redlatch"]);
+    assert_eq!(case.lock().sight.as_ref().map(|sight| sight.holder_count), Some(1));
+    assert!(case.look(1000, held("permits", &["2"], 29_000)).is_empty());
+    assert_eq!(case.lock().since, ms(0));
+}
+
+#[test]
 fn readers_come_and_go() {
     let mut case = Case::new();
     case.look(0, held("read", &["1", "2"], 30_000));

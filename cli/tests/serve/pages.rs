@@ -173,6 +173,42 @@ fn a_lock_is_released_after_a_question_with_the_token_of_the_address() {
 }
 
 #[test]
+fn a_permit_is_chosen_among_the_holders_and_given_back() {
+    let server = Server::start();
+    let client = Client::connect(&server.url()).expect("a good URL");
+    let semaphore = client.permit_semaphore("tickets");
+    semaphore.set_permits(3).blocking().expect("it is new");
+    let [first, second] = [(); 2].map(|()| semaphore.acquire_renewed().blocking().expect("three are free"));
+    let service = Service::start(&server, &["--allow-release", "--interval", "200ms"]);
+    let browser = Browser::open(&format!("{}#token={}", service.url, service.token), 1280, 800);
+    browser.until(&shows("tickets"));
+    browser.press("j");
+    browser.press(SHIFT_R);
+    browser.until(&format!("{}.includes('choose the permit')", text("#notice")));
+    let of = |permit: &str| format!("#holders [data-permit=\"{permit}\"]");
+    let id = first.id().to_string();
+    browser.until(&format!(
+        "document.querySelectorAll('#holders button').length === 2 && !!document.querySelector('{}')",
+        of(&id)
+    ));
+    assert_eq!(browser.value("document.querySelector('#release').hidden"), true, "a semaphore is not released whole");
+    browser.click(&of(&id));
+    browser.until("document.querySelector('#release-ask').open");
+    let question = browser.value(&text("#release-ask")).to_string();
+    assert!(question.contains(&id) && question.contains("tickets"), "{question}");
+    browser.press(ENTER);
+    browser.until("!document.querySelector('#release-ask').open");
+    first.ensure().expect("the first answer is no");
+    browser.click(&of(&id));
+    browser.click("#release-do");
+    soon(first.lost()).expect("it is a loss, not a release");
+    browser.until(&format!("{}.includes('was given back')", text("#notice")));
+    browser.until("document.querySelectorAll('#holders button').length === 1");
+    semaphore.release(second.id()).blocking().expect("it is out");
+    browser.is_well();
+}
+
+#[test]
 fn a_page_without_the_token_asks_for_it() {
     let server = Server::start();
     let client = Client::connect(&server.url()).expect("a good URL");

@@ -116,6 +116,39 @@ fn a_kind_that_cannot_be_released_here_is_refused_with_a_remedy() {
 }
 
 #[test]
+fn one_permit_is_given_back_and_the_others_stay_out() {
+    let server = Server::start();
+    let client = Client::connect(&server.url()).expect("a good URL");
+    let semaphore = client.permit_semaphore("tickets");
+    semaphore.set_permits(3).blocking().expect("it is new");
+    let [first, second] = [(); 2].map(|()| semaphore.acquire().blocking().expect("three are free"));
+    let service = Service::start(&server, &["--allow-release", "--interval", "200ms"]);
+    service.row("tickets");
+    let mut changes = service.changes();
+    let id = first.id().to_string();
+    let (code, message) = service.release_permit("tickets", &id);
+    assert_eq!((code, message), (200, format!("permit {id} of `tickets` was given back")));
+    assert_eq!(semaphore.acquired().blocking().expect("answered"), 1);
+    let evicted = changes.until(|change| change["events"][0]["event"] == "evicted");
+    assert_eq!(evicted["locks"][0]["holder"], "1 permit", "{evicted}");
+    semaphore.release(second.id()).blocking().expect("it is out");
+    let mut events = Vec::new();
+    loop {
+        let (_, change) = changes.next();
+        let told = change["events"].as_array().expect("a list").iter();
+        events.extend(told.map(|event| event["event"].as_str().expect("a text").to_owned()));
+        if change["gone"][0] == "tickets" {
+            break;
+        }
+    }
+    assert_eq!(events, ["gone"], "the first one was told once");
+    let (code, message) = service.release_permit("tickets", &id);
+    assert!(code == 409 && message.contains("is not out any more"), "{code} {message}");
+    let (code, message) = service.release_permit("tickets", "7");
+    assert!(code == 409 && message.contains("32 hexadecimal digits"), "{code} {message}");
+}
+
+#[test]
 fn an_answer_that_makes_no_sense_is_refused() {
     let server = Server::start();
     let service = Service::start(&server, &["--allow-release"]);

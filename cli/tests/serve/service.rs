@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 
 use redlatch_tests::{Server, eventually};
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
+use serde_json::{Value, json};
 use ureq::http::Response;
 use ureq::{Agent, Body, BodyReader};
 
@@ -55,9 +55,18 @@ impl Service {
 
     /// The code and the message.
     pub fn release(&self, token: &str, name: &str, stamp: &str) -> (u16, String) {
+        self.releases(token, &json!({ "name": name, "stamp": stamp }))
+    }
+
+    /// The same with one permit of a semaphore.
+    pub fn release_permit(&self, name: &str, permit: &str) -> (u16, String) {
+        self.releases(&self.token, &json!({ "name": name, "permit": permit }))
+    }
+
+    fn releases(&self, token: &str, chosen: &Value) -> (u16, String) {
         let request =
             self.agent.post(format!("{}release", self.url)).header("Authorization", format!("Bearer {token}"));
-        let (code, text) = read(request.send_json(serde_json::json!({ "name": name, "stamp": stamp })));
+        let (code, text) = read(request.send_json(chosen));
         let object: Value = serde_json::from_str(&text).unwrap_or_else(|why| panic!("{text}: {why}"));
         (code, object["message"].as_str().expect("a text").to_owned())
     }
