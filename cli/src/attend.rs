@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Signal, getpid, kill_current_process_group};
 use serde_json::json;
 use signal_hook::low_level::emulate_default_handler;
+use tokio::time::timeout;
 
 use crate::arguments::{Care, OnLost, Task};
 use crate::belief::Margins;
@@ -17,6 +18,7 @@ use crate::lock::{Hold, Lock};
 use crate::reports::Reports;
 use crate::signals::Signals;
 use crate::start::Obstacle;
+use crate::times;
 
 /// The longest time for which the end of a wait by a signal gives back what the server may grant yet.
 const GIVE_UP: Duration = Duration::from_secs(2);
@@ -56,7 +58,7 @@ pub async fn attend(
     events: &mut Events,
     reports: &Reports,
 ) -> Result<(Hold, Attended), Failure> {
-    // The client has just got it, and believes in it longer than it ever will between two renewals.
+    let hold = certain(lock, hold, events).await?;
     let deadline = hold.deadline().unwrap_or_else(Instant::now);
     let margins = Margins::new(deadline.saturating_duration_since(Instant::now()), lock.life());
     let variables = [
@@ -117,11 +119,56 @@ pub async fn interrupted(lock: Lock, signal: Signal, events: &mut Events, report
     tokio::select! {
         biased;
         _ = events.signals.next() => {}
-        _ = tokio::time::timeout(GIVE_UP, lock.give_up()) => {}
+        _ = timeout(GIVE_UP, lock.give_up()) => {}
     }
     let code = code_of_signal(signal);
     reports.event("interrupted", json!({ "signal": signal.as_raw(), "exit": code }));
     code
+}
+
+/// The hold, with enough of its lease left for a command to begin. A grant that was long on its way has used up most of it.
+async fn certain(lock: &Lock, hold: Hold, events: &mut Events) -> Result<Hold, Failure> {
+    let least = Margins::new(lock.lease(), lock.life()).begin();
+    let left = left_of(&hold);
+    if left >= least {
+        return Ok(hold);
+    }
+    tokio::select! {
+        biased;
+        signal = events.signals.next() => return Err(ended_before(hold, signal).await),
+        // An error is told below, by what is left.
+        _ = timeout(left, hold.extend(lock.lease())) => {}
+    }
+    match left_of(&hold) >= least {
+        true => Ok(hold),
+        false => Err(granted_late(hold, left).await),
+    }
+}
+
+/// The time for which the client still believes in the hold.
+fn left_of(hold: &Hold) -> Duration {
+    hold.deadline().map_or(Duration::ZERO, |deadline| deadline.saturating_duration_since(Instant::now()))
+}
+
+/// A signal came before the command had begun.
+async fn ended_before(hold: Hold, signal: Signal) -> Failure {
+    let now = given_back(hold).await;
+    let text = format!("signal {} came before the command had begun; {now}, and nothing was run", signal.as_raw());
+    Failure::new(code_of_signal(signal), "interrupted", text)
+}
+
+/// The grant came late, and the lock could not be renewed in time.
+async fn granted_late(hold: Hold, left: Duration) -> Failure {
+    let now = given_back(hold).await;
+    Failure::new(
+        LOST,
+        "not_run",
+        format!(
+            "the lock was granted so late that it was certain for {} more, and it was not renewed in time; {now}, and nothing was run. Run it \
+             again, with a longer --lease if the server is often that slow",
+            times::shown(left)
+        ),
+    )
 }
 
 /// The command cannot run. The lock is released before the report: no command has run under it.

@@ -33,6 +33,15 @@ impl Margins {
         Margins { whole: self.whole.max(left), ..self }
     }
 
+    /// A command that began with less left might be asked to end before the next renewal. Between two renewals of a lease more is left; a
+    /// session cannot be renewed by a call.
+    pub fn begin(self) -> Duration {
+        match self.life {
+            Life::Lease => self.whole / 2,
+            Life::Session => Duration::ZERO,
+        }
+    }
+
     /// The command is asked to end when so much is left: of a lease two renewals have failed by then.
     pub fn term(self) -> Duration {
         match self.life {

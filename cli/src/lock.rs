@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::time::Duration;
 
+use redlatch::ffi::Border;
 use redlatch::{Client, Config, CurrentLeader, Error, Guard, Holds, LockBuilder, RenewedPermit, Term};
 use serde_json::json;
 
@@ -134,6 +135,11 @@ impl Lock {
             (None, None) => Some(semaphore.acquire_renewed().await?),
         };
         Ok(permit.map(Hold::Permit))
+    }
+
+    /// The time for which the client believes in a hold after a renewal.
+    pub fn lease(&self) -> Duration {
+        self.lease.unwrap_or_else(|| self.client.watchdog())
     }
 
     /// Renews the hold as long as the future is awaited, if the client does not.

@@ -268,3 +268,51 @@ fn a_long_lease_is_believed_until_a_second_before_its_end() {
     assert!((700..=1_200).contains(&left), "{left}");
     assert_eq!(running.code(), 76);
 }
+
+/// Writes that it has begun, and ends.
+const BEGINS: &str = "echo begun > $DIR/begun; exit 3";
+
+#[test]
+fn a_grant_that_was_long_on_its_way_is_renewed_before_the_command_begins() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    // The server has the scripts by then, so that an acquire is one call. A client asks another connection after a second of silence.
+    assert_eq!(run(&server.url(), &["n", "true"]).code, 0);
+    proxy.retard_replies_to("redisson_lock_token:{n}", 1, ms(850));
+    let mut running =
+        Running::start(&server.url_at(proxy.port()), &["--lease", "1500ms", "n", "sh", "-c", IGNORES_TERM]);
+    running.number("pid");
+    assert!(server.view().pttl("n") > 650, "{}", server.view().pttl("n"));
+    std::fs::write(running.path("end"), "").expect("the folder is there");
+    assert_eq!((running.code(), running.told().as_str()), (3, ""));
+}
+
+#[test]
+fn a_late_grant_that_is_not_renewed_goes_back_and_nothing_is_run() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    assert_eq!(run(&server.url(), &["n", "true"]).code, 0);
+    proxy.retard_replies_to("\r\nn\r\n", 1, ms(700));
+    let mut running = Running::start(&server.url_at(proxy.port()), &["--lease", "1s", "n", "sh", "-c", BEGINS]);
+    assert_eq!(running.code(), 76, "{}", running.told());
+    let told = running.told();
+    assert!(told.contains("granted so late") && told.contains("nothing was run") && told.contains("--lease"), "{told}");
+    assert_eq!(running.read("begun"), "");
+}
+
+#[test]
+fn a_signal_ends_the_renewal_of_a_late_grant() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    assert_eq!(run(&server.url(), &["n", "true"]).code, 0);
+    proxy.retard_replies_to("redisson_lock_token:{n}", 1, ms(850));
+    // The only calls about the lock are its acquire and its renewal.
+    proxy.hold_at(Direction::ToServer, "\r\nn\r\n", 2);
+    let mut running = Running::start(&server.url_at(proxy.port()), &["--lease", "1500ms", "n", "sh", "-c", BEGINS]);
+    eventually("a renewal on its way", || (proxy.struck() > 0).then_some(()));
+    running.signal(Signal::TERM);
+    proxy.flow();
+    assert_eq!(running.code(), 143, "{}", running.told());
+    assert!(running.told().contains("signal 15 came before the command had begun"), "{}", running.told());
+    assert_eq!(running.read("begun"), "");
+}
