@@ -12,6 +12,7 @@ use redlatch::PermitId;
 use crate::ending::{Failure, NOT_ACQUIRED};
 use crate::reports::Style;
 use crate::times;
+use crate::watch::SHORTEST_INTERVAL;
 
 /// The shortest lease. A shorter one would leave no time to end the command in.
 const SHORTEST: Duration = Duration::from_secs(1);
@@ -57,7 +58,7 @@ pub struct Ls {
     #[arg(long)]
     pub json: bool,
     /// The names: `*` stands for any text, `?` for a character, `[ab]` for one of these
-    #[arg(value_name = "PATTERN", default_value = "*")]
+    #[arg(value_name = "PATTERN", default_value = "*", value_parser = pattern)]
     pub pattern: String,
 }
 
@@ -185,7 +186,7 @@ pub struct Tail {
     #[arg(long)]
     pub json: bool,
     /// The names, as of `redlatch ls`
-    #[arg(value_name = "PATTERN", default_value = "*")]
+    #[arg(value_name = "PATTERN", default_value = "*", value_parser = pattern)]
     pub pattern: String,
 }
 
@@ -203,11 +204,11 @@ pub struct Top {
     /// Release no locks: the key R does nothing
     #[arg(long)]
     pub readonly: bool,
-    /// The time between two looks at a lock
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = times::read)]
+    /// The time between two looks at a lock, 20ms or more
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = interval)]
     pub interval: Duration,
     /// The names, as of `redlatch ls`
-    #[arg(value_name = "PATTERN", default_value = "*")]
+    #[arg(value_name = "PATTERN", default_value = "*", value_parser = pattern)]
     pub pattern: String,
 }
 
@@ -226,8 +227,8 @@ pub struct Serve {
     /// The server of the locks, as of `redlatch run`; only Redis
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
-    /// The address of the page; port 0 is a free one
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8379")]
+    /// The address of the page, and no name; port 0 is a free one
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8379", value_parser = address)]
     pub listen: SocketAddr,
     /// A name by which browsers call this machine, besides its own: that of a proxy, say
     #[arg(long = "host", value_name = "NAME", value_parser = host)]
@@ -235,15 +236,38 @@ pub struct Serve {
     /// Let pages release locks, if they have the token
     #[arg(long)]
     pub allow_release: bool,
-    /// The time between two looks at a lock, at new locks, and at whether the server answers
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = times::read)]
+    /// The time between two looks at a lock, at new locks, and at whether the server answers: 20ms or more
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = interval)]
     pub interval: Duration,
     /// Print a JSON object instead of the address
     #[arg(long)]
     pub json: bool,
     /// The names, as of `redlatch ls`
-    #[arg(value_name = "PATTERN", default_value = "*")]
+    #[arg(value_name = "PATTERN", default_value = "*", value_parser = pattern)]
     pub pattern: String,
+}
+
+/// A pattern that a name can match.
+fn pattern(text: &str) -> Result<String, &'static str> {
+    match text.is_empty() {
+        true => Err("no name is empty; leave it out for all locks, or write a name or a pattern: orders:*"),
+        false => Ok(text.to_owned()),
+    }
+}
+
+/// The time between two looks at a lock.
+fn interval(text: &str) -> Result<Duration, String> {
+    let interval = times::read(text)?;
+    match interval < SHORTEST_INTERVAL {
+        true => Err(format!("a lock is looked at no more often; write {}ms or more", SHORTEST_INTERVAL.as_millis())),
+        false => Ok(interval),
+    }
+}
+
+/// An address and a port of this machine.
+fn address(text: &str) -> Result<SocketAddr, &'static str> {
+    // A name may have several addresses.
+    text.parse().map_err(|_| "write an address with a port and no name: 127.0.0.1:8379, [::1]:8379, 0.0.0.0:8379")
 }
 
 /// A name as browsers have it in front of a port.
@@ -506,6 +530,25 @@ mod tests {
     fn an_option_that_does_not_exist_is_not_taken_for_the_name() {
         let refused = parsed(&["--wat", "10s", "n", "true"]).err().expect("there is no such option");
         assert!(refused.contains("--wat"), "{refused}");
+    }
+
+    #[test]
+    fn an_interval_that_no_look_keeps_an_address_without_a_number_and_an_empty_pattern_are_refused() {
+        for (words, value, remedy) in [
+            (["top", "--interval", "19ms"], "19ms", "write 20ms or more"),
+            (["serve", "--interval", "0"], "'0'", "write 20ms or more"),
+            (["serve", "--listen", "localhost:8379"], "localhost:8379", "127.0.0.1:8379"),
+            (["serve", "--listen", "127.0.0.1"], "127.0.0.1", "127.0.0.1:8379"),
+            (["ls", "--json", ""], "PATTERN", "leave it out for all locks"),
+            (["tail", "--json", ""], "PATTERN", "leave it out for all locks"),
+        ] {
+            let refused = Redlatch::try_parse_from(["redlatch"].iter().chain(&words)).err();
+            let told = refused.unwrap_or_else(|| panic!("{words:?} passes")).to_string();
+            assert!(told.contains(value) && told.contains(remedy), "{words:?}: {told}");
+        }
+        for words in [["top", "--interval", "20ms"], ["serve", "--listen", "[::1]:0"]] {
+            assert!(Redlatch::try_parse_from(["redlatch"].iter().chain(&words)).is_ok(), "{words:?}");
+        }
     }
 
     #[test]

@@ -11,5 +11,5 @@ mod tests;
 pub use event::Change;
 pub use event::Event;
 pub use feed::{Feed, reach};
-pub use known::{Known, Watch};
+pub use known::{Known, SHORTEST_INTERVAL, Watch};
 pub use sight::{Sight, party};

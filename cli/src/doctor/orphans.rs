@@ -113,7 +113,7 @@ pub async fn examine(client: &Client, has_prefix: bool, site: &Site, mut add: im
     match failed {
         Some(error) => {
             let remedy = match rights::is_missing(&error) {
-                true => rights::for_lists(site),
+                true => rights::for_lists(site, &error),
                 false => "try again when the server answers".to_owned(),
             };
             add(Finding::doubtful("orphans", format!("not all keys were looked at: {error}"), remedy));

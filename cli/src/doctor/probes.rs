@@ -170,7 +170,7 @@ async fn list(client: &Client, name: &str, site: &Site) -> Option<Finding> {
             Ok(page) => next = page.texts.into_iter().next().unwrap_or_default(),
             Err(refused) if rights::is_missing(&refused) => {
                 let text = format!("locks cannot be listed (redlatch ls, client.locks): {refused}");
-                return Some(Finding::doubtful("lists", text, rights::for_lists(site)));
+                return Some(Finding::doubtful("lists", text, rights::for_lists(site, &refused)));
             }
             Err(_) => return None,
         }

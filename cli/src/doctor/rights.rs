@@ -27,11 +27,7 @@ pub fn is_missing(error: &Error) -> bool {
 /// The command that gives the user every right that locks need.
 pub fn for_locks(site: &Site, refused: &Error) -> String {
     if is_about_a_name(refused) {
-        return format!(
-            "give --name a name that the user may use, as --name orders:doctor; for names that begin with orders:, an administrator \
-             says: ACL SETUSER {} ~orders:* ~*{{orders:* &*{{orders:*",
-            site.user
-        );
+        return format!("give --name a name that the user may use, as --name orders:doctor; {}", for_names(site));
     }
     let mut rights = vec![ALWAYS, TOLD];
     if site.version.as_slice() >= WITH_SETINFO.as_slice() {
@@ -46,9 +42,20 @@ pub fn for_locks(site: &Site, refused: &Error) -> String {
     format!("as an administrator: {}", command(site, &rights))
 }
 
-/// The command that gives the user the rights to list locks.
-pub fn for_lists(site: &Site) -> String {
-    format!("as an administrator: {}", command(site, &[LISTS]))
+/// The remedy for a user that may not list locks.
+pub fn for_lists(site: &Site, refused: &Error) -> String {
+    match is_about_a_name(refused) {
+        true => format!("list the names that the user may read alone, as redlatch ls 'orders:*'; {}", for_names(site)),
+        false => format!("as an administrator: {}", command(site, &[LISTS])),
+    }
+}
+
+/// The command that gives the user some names. Beside a lock there are keys and channels with its name in braces.
+fn for_names(site: &Site) -> String {
+    format!(
+        "for names that begin with orders:, an administrator says: {}",
+        command(site, &["~orders:* ~*{orders:* &*{orders:*"])
+    )
 }
 
 /// The remedy for a user that may not look at some keys.
@@ -93,6 +100,12 @@ mod tests {
             let line = format!("ACL SETUSER locks {rights} # {purpose}");
             assert!(guide.lines().any(|said| said == line), "{line}");
         }
+    }
+
+    #[test]
+    fn a_user_gets_the_names_in_braces_as_well() {
+        let site = Site { user: "u".into(), version: vec![7], is_cluster: false, replicas: 0 };
+        assert!(for_names(&site).ends_with("says: ACL SETUSER u ~orders:* ~*{orders:* &*{orders:*"));
     }
 
     #[test]

@@ -24,7 +24,7 @@ const PAGE: Duration = Duration::from_millis(250);
 /// The events that wait for a reader. Without one the older half is forgotten.
 const MOST_EVENTS: usize = 10_000;
 /// The shortest time between two looks at a lock.
-const LEAST: Duration = Duration::from_millis(20);
+pub const SHORTEST_INTERVAL: Duration = Duration::from_millis(20);
 const HOUR: Duration = Duration::from_secs(3600);
 /// A server answers again when no call has failed for so long: of a cluster one may be silent alone.
 const STEADY: Duration = Duration::from_secs(5);
@@ -92,7 +92,7 @@ pub struct Watch {
 impl Watch {
     pub fn new(interval: Duration) -> Self {
         Watch {
-            interval: interval.max(LEAST),
+            interval,
             known: BTreeMap::new(),
             due: [Due::new(), Due::new()],
             versions: 0,
@@ -446,7 +446,7 @@ impl Known {
             before if before > self.seen => before,
             _ => end + BEHIND,
         });
-        at_end.map_or(regular, |at_end| at_end.max(self.seen + LEAST).min(regular))
+        at_end.map_or(regular, |at_end| at_end.max(self.seen + SHORTEST_INTERVAL).min(regular))
     }
 }
 

@@ -219,3 +219,30 @@ fn a_server_that_cannot_tell_ends_with_a_sentence_and_a_code_and_no_password() {
         }
     }
 }
+
+#[test]
+fn a_user_without_the_keys_beside_a_lock_is_told_which_they_are() {
+    let server = Server::start();
+    let client = Client::connect(&server.url()).expect("a good URL");
+    let held = client.fenced_lock("orders:42").blocking().acquire().expect("free");
+    let mut view = server.view();
+    let url = format!("redis://few:secret@127.0.0.1:{}", server.port());
+    for words in [["ls", "orders:*"], ["who", "orders:42"]] {
+        let rights = "ACL SETUSER few reset on >secret ~orders:* &* +@all";
+        view.command::<()>(&rights.split(' ').collect::<Vec<_>>());
+        let (code, _, told) = redlatch(&url, &words);
+        let keys = told.trim_end().split_once("by ACL SETUSER: ").expect("it tells the remedy").1.to_owned();
+        assert!(code == 77 && keys.contains(" ~*{"), "{code} {told}");
+        view.command::<()>(&[vec!["ACL", "SETUSER", "few"], keys.split(' ').collect()].concat());
+        let (code, out, told) = redlatch(&url, &words);
+        assert!(code == 0 && out.contains("orders:42") && out.contains("fenced"), "{out} {told}");
+    }
+    held.release().expect("held");
+}
+
+#[test]
+fn a_single_server_that_is_named_as_a_cluster_is_refused_with_the_remedy() {
+    let server = Server::start();
+    let (code, _, told) = redlatch(&format!("redis+cluster://127.0.0.1:{}", server.port()), &["ls"]);
+    assert!(code == 69 && told.contains("it is no cluster") && told.contains("redis://"), "{code} {told}");
+}

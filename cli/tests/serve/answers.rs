@@ -186,6 +186,8 @@ fn an_address_that_is_taken_and_a_token_that_can_be_guessed_are_refused_with_a_r
         let (code, told) = fails(&mut command(&server, &["--host", name]));
         assert!(code == 64 && told.contains("a name alone"), "{code} {told}");
     }
+    let (code, told) = fails(&mut command(&server, &["--listen", "localhost:8379"]));
+    assert!(code == 64 && told.contains("localhost:8379") && told.contains("127.0.0.1:8379"), "{code} {told}");
     for token in ["", "short", "with blanks in its middle", "with&signs%20of=addresses"] {
         let (code, told) = fails(command(&server, &["--allow-release"]).env("REDLATCH_SERVE_TOKEN", token));
         assert!(code == 64 && told.contains("REDLATCH_SERVE_TOKEN") && told.contains("16 or more"), "{code} {told}");

@@ -2,13 +2,13 @@
 -- hashes have none.
 --
 -- Inputs
---   cursor   where to go on, `0` at first
 --   names    the pattern of names
+--   cursor   where to go on, `0` at first
 --   leases   the pattern of keys with permits that are out
 --   count    the work that is done, in keys; it is exceeded by that of one step
 -- Replies
 --   {1, us, next, …}  the µs that it took, 0: unknown; where to go on, `0`: that was the last; then the locks as _found.lua describes them
-local cursor, names, leases, count = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local names, cursor, leases, count = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 
 local STEP = 10
 local MOST = 20

@@ -102,8 +102,8 @@ pub struct Call {
     pub(crate) confirmed: bool,
     /// The call may give a lock to an owner that has nothing of it yet. Set only if a server may have to refuse that.
     pub(crate) grants: bool,
-    /// Makes from the first key the pattern of the other keys that the script uses, in the form of the rights to keys,
-    /// with stars.
+    /// Makes from the first key, or from the pattern of a call without keys, the pattern of the other keys that the script
+    /// uses, in the form of the rights to keys, with stars.
     pub(crate) beside: Option<fn(&str) -> String>,
     #[cfg(test)]
     names: (Vec<String>, Vec<String>),

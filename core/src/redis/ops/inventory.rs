@@ -321,15 +321,24 @@ fn next_count(count: u64, took: Duration) -> u64 {
 }
 
 fn look(name: &str) -> Call {
-    Call::new(&LOOK).key("name", name)
+    Call::new(&LOOK).key("name", name).beside(beside)
 }
 
 fn scan(pattern: &Pattern, place: &Scan) -> Call {
     Call::new(&SCAN)
-        .arg("cursor", &place.cursor)
         .arg("names", pattern.names())
+        .arg("cursor", &place.cursor)
         .arg("leases", pattern.leases())
         .arg("count", place.count)
+        .beside(beside)
+}
+
+/// The keys beside locks of these names: queues, tokens, leases.
+fn beside(names: &str) -> String {
+    match names.contains('{') {
+        true => format!("*{names}*"),
+        false => format!("*{{{names}}}*"),
+    }
 }
 
 fn waited(channels: &str) -> Call {

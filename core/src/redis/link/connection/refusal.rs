@@ -56,13 +56,18 @@ pub fn remedy(code: &str, said: &str, call: Option<&Call>) -> String {
             format!("; give the user all that the script runs by ACL SETUSER: {}", rights(call))
         }
         ("NOPERM", _) => "; give the user that right by ACL SETUSER".into(),
+        ("ERR", _) if said.contains("cluster support disabled") => {
+            "; it is no cluster: use it as a single server, by redis:// or rediss://".into()
+        }
         _ => String::new(),
     }
 }
 
-/// The keys that the call names, and those that its script makes of the first one.
+/// The keys that the call names, and those that its script makes of the first one. A call without keys that uses some has their pattern as
+/// its first argument.
 fn keys(call: &Call) -> String {
-    let named: Vec<_> = call.keys.iter().map(String::from_utf8_lossy).collect();
+    let pattern = call.args.iter().next().filter(|_| call.keys.len() == 0 && call.beside.is_some());
+    let named: Vec<_> = call.keys.iter().chain(pattern).map(String::from_utf8_lossy).collect();
     let beside = call.beside.and_then(|beside| Some(beside(named.first()?)));
     named.iter().map(AsRef::as_ref).chain(beside.as_deref()).map(|key| format!("~{key}")).collect::<Vec<_>>().join(" ")
 }
