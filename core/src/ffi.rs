@@ -91,6 +91,10 @@ pub trait Border {
         self.client().stats().numbers()
     }
 
+    fn restarts(&self) -> u64 {
+        self.client().restarts()
+    }
+
     fn look(&self, hold: u64) -> Look {
         self.client().look(hold)
     }

@@ -16,7 +16,7 @@ use crate::watch::Watch;
 pub const TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// A hold ends in one of these ways, as far as looks can tell: `gone` is released or deleted, and perhaps expired.
-const ENDS: [&str; 5] = ["released", "passed_on", "expired", "gone", "evicted"];
+const ENDS: [&str; 6] = ["released", "passed_on", "expired", "gone", "forgotten", "evicted"];
 
 type Label = [(&'static str, String); 1];
 type Times = Gauge<f64, AtomicU64>;

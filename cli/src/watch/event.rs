@@ -45,6 +45,10 @@ pub enum Change {
         by: Vec<Holder>,
         is_before_end: bool,
     },
+    /// These holders have it no more, and the server was started anew, or replaced, since a look found it held.
+    Forgotten {
+        by: Vec<Holder>,
+    },
     /// This program took it away.
     Evicted {
         from: Vec<Holder>,
@@ -68,6 +72,9 @@ impl Event {
             Change::Gone { by, is_before_end: false } => {
                 format!("gone: {} released it, or it expired or was deleted", parties(by))
             }
+            Change::Forgotten { by } => {
+                format!("forgotten: its server was started anew, or replaced, while {} had it", parties(by))
+            }
             Change::Evicted { from } => format!("evicted: taken from {} by this redlatch", parties(from)),
             Change::Unreachable(why) => format!("no answer, trying again: {why}"),
             Change::Reachable => "the server answers again".to_owned(),
@@ -82,6 +89,7 @@ impl Event {
             Change::Released { .. } => "released",
             Change::Expired { .. } => "expired",
             Change::Gone { .. } => "gone",
+            Change::Forgotten { .. } => "forgotten",
             Change::Evicted { .. } => "evicted",
             Change::Unreachable(_) => "unreachable",
             Change::Reachable => "reachable",
@@ -92,7 +100,9 @@ impl Event {
     pub fn ended(&self) -> usize {
         match &self.change {
             Change::PassedOn { from, .. } | Change::Evicted { from } => from.len().max(1),
-            Change::Released { by } | Change::Expired { by } | Change::Gone { by, .. } => by.len().max(1),
+            Change::Released { by } | Change::Expired { by } | Change::Gone { by, .. } | Change::Forgotten { by } => {
+                by.len().max(1)
+            }
             Change::Acquired { .. } | Change::Unreachable(_) | Change::Reachable => 0,
         }
     }
@@ -107,7 +117,10 @@ impl Event {
                 let (from, to): (&[Holder], &[Holder]) = match change {
                     Change::Acquired { by } => (&[], by),
                     Change::PassedOn { from, to } => (from, to),
-                    Change::Released { by } | Change::Expired { by } | Change::Gone { by, .. } => (by, &[]),
+                    Change::Released { by }
+                    | Change::Expired { by }
+                    | Change::Gone { by, .. }
+                    | Change::Forgotten { by } => (by, &[]),
                     Change::Evicted { from } => (from, &[]),
                     Change::Unreachable(_) | Change::Reachable => (&[], &[]),
                 };

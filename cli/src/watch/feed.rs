@@ -5,7 +5,8 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use redlatch::{Client, Error};
+use redlatch::ffi::Border;
+use redlatch::{Client, Error, HeldLock};
 use tokio::time::{sleep, timeout};
 
 use super::known::{Next, Watch};
@@ -66,7 +67,7 @@ impl<F: Fn()> Feed<'_, F> {
             let mut locks = self.client.locks(self.pattern);
             loop {
                 match locks.next().await {
-                    Ok(Some(lock)) => self.feed(|watch, now| watch.listed(lock.into(), now)),
+                    Ok(Some(lock)) => self.listed(lock),
                     Ok(None) => break,
                     Err(error) => {
                         if let Some(refused) = self.trouble(error) {
@@ -101,7 +102,7 @@ impl<F: Fn()> Feed<'_, F> {
                         }
                         continue;
                     }
-                    self.feed(|watch, now| watch.listed(lock.into(), now));
+                    self.listed(lock);
                 }
                 Ok::<(), Error>(())
             };
@@ -128,16 +129,19 @@ impl<F: Fn()> Feed<'_, F> {
             };
             let looks = names.iter().map(|name| async move {
                 let found = self.client.locks(&literal(name)).next().await;
-                (name, found, clock::now())
+                (name, found, clock::now(), self.client.restarts())
             });
             // A look that also asks for the connections of clients gives the server a rest of its own.
             let mut took = Duration::MAX;
             let mut refused = None;
-            for (name, found, at) in join_all(looks).await {
+            for (name, found, at, restarts) in join_all(looks).await {
                 match found {
                     Ok(found) => {
                         took = took.min(at.saturating_sub(now));
-                        self.feed(|watch, _| watch.looked(name, found.map(Into::into), now, at));
+                        self.feed(|watch, _| {
+                            watch.restarted(restarts);
+                            watch.looked(name, found.map(Into::into), now, at);
+                        });
                     }
                     Err(error) => {
                         self.watch.lock().expect("nothing panics while it is held").look_failed(name, clock::now());
@@ -155,6 +159,14 @@ impl<F: Fn()> Feed<'_, F> {
             self.watch.lock().expect("nothing panics while it is held").answered(took);
             sleep((took * REST).min(LONGEST_REST)).await;
         }
+    }
+
+    fn listed(&self, lock: HeldLock) {
+        let restarts = self.client.restarts();
+        self.feed(|watch, now| {
+            watch.restarted(restarts);
+            watch.listed(lock.into(), now);
+        });
     }
 
     fn feed(&self, feed: impl FnOnce(&mut Watch, Duration)) {

@@ -44,6 +44,8 @@ pub struct Known {
     /// The last look that failed.
     failed: Option<Duration>,
     first: Duration,
+    /// The restarts of servers by the last look.
+    restarts: u64,
     changes: VecDeque<(Duration, u64)>,
     /// Grows with each look.
     pub version: u64,
@@ -84,6 +86,8 @@ pub struct Watch {
     /// The time of the last answer to a look.
     answer: Option<Duration>,
     silence: Option<Silence>,
+    /// The restarts of servers by the look that comes next.
+    restarts: u64,
     is_quiets_turn: bool,
     expired: VecDeque<Duration>,
     events: Vec<Event>,
@@ -100,6 +104,7 @@ impl Watch {
             listing: None,
             answer: None,
             silence: None,
+            restarts: 0,
             is_quiets_turn: false,
             expired: VecDeque::new(),
             events: Vec::new(),
@@ -129,6 +134,11 @@ impl Watch {
         for name in over {
             self.take(&name);
         }
+    }
+
+    /// Servers were started anew, or replaced, so many times before the look that comes next.
+    pub fn restarted(&mut self, restarts: u64) {
+        self.restarts = restarts;
     }
 
     /// A look that was begun at `asked` has found that; `None`: the lock is free.
@@ -175,9 +185,11 @@ impl Watch {
             if self.is_settled && sight.is_held() {
                 self.tell(now, name, sight.kind, Change::Acquired { by: sight.holders.clone() });
             }
-            self.put(name, Known::new(sight, asked, now), now);
+            let known = Known { restarts: self.restarts, ..Known::new(sight, asked, now) };
+            self.put(name, known, now);
             return;
         };
+        let is_restarted = known.restarts != self.restarts;
         let is_other = match (&known.sight, &sight) {
             (None, None) => now.saturating_sub(known.since) >= LINGER,
             (None, Some(after)) if !after.is_held() => true,
@@ -192,6 +204,7 @@ impl Watch {
                 if before.is_held() {
                     let change = match End::of(before.remaining, [known.asked, known.seen], [asked, now]) {
                         End::Passed => Change::Expired { by },
+                        _ if is_restarted => Change::Forgotten { by },
                         End::Ahead => Change::Gone { by, is_before_end: true },
                         End::Unclear => Change::Gone { by, is_before_end: false },
                     };
@@ -200,7 +213,7 @@ impl Watch {
                 true
             }
             (Some(before), Some(after)) => {
-                let changes = self.compared(before, after, [known.asked, known.seen], [asked, now]);
+                let changes = self.compared(before, after, [known.asked, known.seen], [asked, now], is_restarted);
                 let is_other =
                     after.is_whole() && before.is_whole() && after.without(before).len() == after.holders.len();
                 let is_held = !after.holders.is_empty() || !before.holders.is_empty();
@@ -220,6 +233,7 @@ impl Watch {
         known.asked = asked;
         known.seen = now;
         known.failed = None;
+        known.restarts = self.restarts;
         self.put(name, known, now);
     }
 
@@ -242,7 +256,14 @@ impl Watch {
     }
 
     /// Tells what has happened between two sights of a lock, of looks in these times, and gives the number of acquires.
-    fn compared(&mut self, before: &Sight, after: &Sight, first: [Duration; 2], second: [Duration; 2]) -> u64 {
+    fn compared(
+        &mut self,
+        before: &Sight,
+        after: &Sight,
+        first: [Duration; 2],
+        second: [Duration; 2],
+        is_restarted: bool,
+    ) -> u64 {
         let [_, now] = second;
         // Each acquire of a fenced lock draws a token, also those that no look has seen.
         let drawn = before.token.zip(after.token).map_or(0, |(old, new)| u64::try_from(new - old).unwrap_or(0));
@@ -254,13 +275,16 @@ impl Watch {
         let (name, kind) = (&after.name, after.kind);
         let none_stayed = left.len() == before.holders.len();
         if none_stayed && !left.is_empty() && !joined.is_empty() {
-            match End::of(before.remaining, first, second) {
-                End::Passed => {
-                    self.tell(now, name, before.kind, Change::Expired { by: left });
-                    self.tell(now, name, kind, Change::Acquired { by: joined });
+            let lost = match End::of(before.remaining, first, second) {
+                End::Passed => Change::Expired { by: left },
+                _ if is_restarted => Change::Forgotten { by: left },
+                End::Ahead | End::Unclear => {
+                    self.tell(now, name, kind, Change::PassedOn { from: left, to: joined });
+                    return count;
                 }
-                End::Ahead | End::Unclear => self.tell(now, name, kind, Change::PassedOn { from: left, to: joined }),
-            }
+            };
+            self.tell(now, name, before.kind, lost);
+            self.tell(now, name, kind, Change::Acquired { by: joined });
             return count;
         }
         for holder in left {
@@ -269,6 +293,7 @@ impl Watch {
             let by = vec![holder];
             let change = match end {
                 End::Passed => Change::Expired { by },
+                _ if is_restarted => Change::Forgotten { by },
                 End::Ahead => Change::Released { by },
                 End::Unclear => Change::Gone { by, is_before_end: false },
             };
@@ -391,6 +416,7 @@ impl Known {
             seen: now,
             failed: None,
             first: now,
+            restarts: 0,
             changes: VecDeque::new(),
             version: 0,
             due: now,

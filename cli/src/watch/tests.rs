@@ -119,6 +119,24 @@ fn a_look_long_after_the_end_cannot_tell_how_the_lock_ended() {
 }
 
 #[test]
+fn a_lock_that_is_gone_with_the_memory_of_its_server_was_not_released() {
+    let mut case = Case::new();
+    case.look(0, held("plain", &["1"], 30_000));
+    case.watch.restarted(1);
+    // The server has kept this lock.
+    assert!(case.look(1000, held("plain", &["1"], 29_000)).is_empty());
+    assert_eq!(case.look(1000, None), ["gone before its end: api:1 owner 1 released it, or it was deleted"]);
+    let forgotten = "forgotten: its server was started anew, or replaced, while api:1 owner 1 had it";
+    case.look(1000, held("plain", &["1"], 30_000));
+    case.watch.restarted(2);
+    assert_eq!(case.look(1000, None), [forgotten]);
+    case.look(1000, held("plain", &["1"], 30_000));
+    case.watch.restarted(3);
+    assert_eq!(case.look(1000, held("plain", &["2"], 30_000)), [forgotten, "acquired by api:1 owner 2"]);
+    assert_eq!(case.look(1000, held("plain", &["1"], 30_000)), ["passed on: api:1 owner 2 → api:1 owner 1"]);
+}
+
+#[test]
 fn a_permit_that_this_program_has_given_back_is_told_once_and_the_others_stay() {
     let mut case = Case::new();
     case.look(0, held("permits", &["1", "2"], 30_000));

@@ -167,3 +167,18 @@ fn a_server_that_goes_away_is_an_event_and_so_is_its_return() {
     server.restart();
     assert_eq!(tail.object()["event"], "reachable");
 }
+
+#[test]
+fn a_server_that_lost_its_memory_is_told_apart_from_a_release() {
+    let server = Server::start();
+    let client = Client::connect(&server.url()).expect("a good URL");
+    let mut tail = Tail::start(&server, &["--json"]);
+    begun(&server);
+    let held = client.lock("a:1").blocking().acquire().expect("free");
+    assert_eq!(tail.object()["event"], "acquired");
+    server.restart();
+    let ended = std::iter::repeat_with(|| tail.object()).find(|object| object["name"] == "a:1").expect("it is endless");
+    assert_eq!(ended["event"], "forgotten", "{ended}");
+    assert_eq!((&ended["from"][0]["client"], &ended["to"]), (&client.id().into(), &serde_json::json!([])));
+    drop(held);
+}

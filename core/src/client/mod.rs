@@ -241,6 +241,11 @@ impl Client {
         }
     }
 
+    /// The number of restarts of servers, see `Serving::restarts`.
+    pub(crate) fn restarts(&self) -> u64 {
+        self.state().map_or(0, |state| state.served.engine().restarts())
+    }
+
     /// Notes permits that `release` gives back, see [`lent::LentPermits::add`].
     pub(crate) fn lends(&self, release: &Request) -> Option<usize> {
         self.state().ok()?.lent.add(release)

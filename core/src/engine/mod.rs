@@ -70,6 +70,9 @@ pub trait Serving: Engine {
     /// Tells whether the client holds nothing.
     fn is_idle(&self) -> bool;
     fn stats(&self) -> Stats;
+    /// The number of times that a server was started anew, or another one took its place, since the client first met it: locks may have
+    /// gone with it.
+    fn restarts(&self) -> u64;
     /// Notes that a hold of this name is on its way back although its caller is gone, until the drop of the result.
     fn depart(&self, name: &Arc<str>) -> Departure;
     /// The changing calls that are under way.

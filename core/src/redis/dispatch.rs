@@ -114,6 +114,10 @@ impl Serving for Arc<Redis> {
         self.counters.stats(self.holds(|holds| holds.figures().clone()))
     }
 
+    fn restarts(&self) -> u64 {
+        self.link.incarnation()
+    }
+
     fn depart(&self, name: &Arc<str>) -> Departure {
         Redis::depart(self, name)
     }

@@ -108,6 +108,11 @@ impl Serving for Arc<Sessions> {
         self.counters.stats(self.work(|state| state.holds.figures().clone()))
     }
 
+    /// These servers keep what they know.
+    fn restarts(&self) -> u64 {
+        0
+    }
+
     /// The release of a caller that is gone stands before each later acquire anyway.
     fn depart(&self, name: &Arc<str>) -> Departure {
         self.departures.begin(name.clone())
