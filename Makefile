@@ -173,8 +173,8 @@ test-java: build
 	$(call heading,tests: beside Redisson and in Spring Boot)
 	timeout 900 gradle --console=plain --quiet -Pprofile=ci besides
 	timeout 600 gradle --console=plain --quiet -Pprofile=ci springBoot35 springBoot40
-	$(call heading,tests: in coroutines of Kotlin)
-	timeout 600 gradle --console=plain --quiet -Pprofile=ci kotlinJunit
+	$(call heading,tests: in coroutines of Kotlin, on two JDKs)
+	timeout 600 gradle --console=plain --quiet -Pprofile=ci kotlinJunit kotlinJunit25
 	$(call heading,the published jar in a Gradle and a Maven project)
 	timeout 600 tests/consumers/run
 
