@@ -298,6 +298,6 @@ class HoldsTest extends LockTest {
         List<String> lines = Files.readAllLines(log);
         lines.removeIf(line -> line.contains("INFO org.redisson - redlatch ")); // the start of the client
         assertEquals(1, lines.size(), lines.toString());
-        assertTrue(lines.get(0).contains("WARN org.redisson - `lost-once` is lost to ") && lines.get(0).contains("deleted"), lines.get(0));
+        assertTrue(lines.get(0).contains("WARN org.redisson.lost - `lost-once` is lost to ") && lines.get(0).contains("deleted"), lines.get(0));
     }
 }

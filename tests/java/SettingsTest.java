@@ -100,7 +100,7 @@ class SettingsTest extends LockTest {
         }
         String address = server.url().replace("://", "://:hunter2@");
         String output = child.run(LockOnce.class, address + "/3", "1");
-        List<String> told = output.lines().filter(line -> line.contains("WARN org.redisson")).collect(Collectors.toList());
+        List<String> told = output.lines().filter(line -> line.contains("WARN org.redisson.config - ")).collect(Collectors.toList());
         assertEquals(1, told.size(), output);
         assertTrue(told.get(0).contains(server.url().replace("://", "://…@") + "/… says nothing") && told.get(0).contains("setDatabase"), output);
         String started = "INFO org.redisson - redlatch 0\\.1\\.0 on \\S+: client [0-9a-f-]{36} of " + Pattern.quote(server.url().replace("://", "://…@")) + ".*";

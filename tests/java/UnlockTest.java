@@ -90,7 +90,7 @@ class UnlockTest extends LockTest {
         List<String> lines = Files.readAllLines(log);
         lines.removeIf(line -> line.contains("INFO org.redisson - redlatch ")); // the start of the client
         assertEquals(1, lines.size(), lines.toString());
-        assertTrue(lines.get(0).matches(".*WARN org.redisson - thread \\d+ of client .*`" + name + "`.*"), lines.get(0));
+        assertTrue(lines.get(0).matches(".*WARN org[.]redisson[.]release - thread \\d+ of client .*`" + name + "`.*"), lines.get(0));
     }
 
     @Test

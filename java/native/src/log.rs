@@ -1,9 +1,10 @@
-//! Warnings of the core on their way to Java's log: rows whose ticket belongs to no request.
+//! Warnings of the core on their way to Java's log: rows whose ticket belongs to no request, and whose texts are the
+//! subject and the message.
 
 use std::fmt::{Debug, Write};
 use std::sync::Once;
 
-use redlatch::Error;
+use redlatch::ffi::Answer;
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record};
@@ -13,6 +14,9 @@ use crate::FINISHED;
 
 /// The ticket of such a row, −1 in Java.
 pub const TICKET: u64 = u64::MAX;
+
+/// The targets of the core are `redlatch::` and a subject.
+const CORE: &str = "redlatch::";
 
 /// From now on, unless the process has another listener already.
 pub fn begin() {
@@ -24,7 +28,7 @@ struct Warnings;
 
 impl Subscriber for Warnings {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        *metadata.level() <= Level::WARN && metadata.target().starts_with("redlatch")
+        *metadata.level() <= Level::WARN && metadata.target().starts_with(CORE)
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
@@ -34,7 +38,9 @@ impl Subscriber for Warnings {
     fn event(&self, event: &Event<'_>) {
         let mut text = Text::default();
         event.record(&mut text);
-        FINISHED.push(TICKET, Err(Error::Config(text.0)));
+        let subject = event.metadata().target().trim_start_matches(CORE);
+        let texts = vec![subject.into(), text.0.into_bytes()];
+        FINISHED.push(TICKET, Ok(Answer { done: true, texts, ..Answer::default() }));
     }
 
     fn new_span(&self, _: &Attributes<'_>) -> Id {

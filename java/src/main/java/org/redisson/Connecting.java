@@ -44,7 +44,8 @@ public final class Connecting {
 
     private static void tell(Core core, String address) {
         String version = Connecting.class.getPackage().getImplementationVersion(); // null: the classes are in no jar
-        Log.info("redlatch " + (version == null ? "" : version + " ") + "on " + Core.platform() + ": client " + core.id() + " of " + Shown.url(address));
+        String library = "redlatch " + (version == null ? "" : version + " ") + "on " + Core.platform();
+        Log.info("", library + ": client " + core.id() + " of " + Shown.url(address));
     }
 
     private static Core open(Config config, Servers servers) {

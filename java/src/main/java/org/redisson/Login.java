@@ -104,7 +104,7 @@ final class Login {
             try {
                 next(to);
             } catch (RuntimeException e) {
-                Log.warn("the credentialsResolver failed for " + Shown.url(to.servers.address) + ", it is asked no more: " + e);
+                Log.warn("link", "the credentialsResolver failed for " + Shown.url(to.servers.address) + ", it is asked no more: " + e);
             }
         }
     }
@@ -123,13 +123,13 @@ final class Login {
 
     private void use(Core core, Credentials credentials, Throwable error) {
         if (error != null || credentials == null) {
-            Log.warn("the credentialsResolver gave nothing new for " + Shown.url(servers.address) + ", the old ones stay: " + error);
+            Log.warn("link", "the credentialsResolver gave nothing new for " + Shown.url(servers.address) + ", the old ones stay: " + error);
             return;
         }
         try {
             core.credentials(userInAddress != null ? userInAddress : user(credentials), credentials.getPassword());
         } catch (IllegalArgumentException unusable) {
-            Log.warn("the credentialsResolver gave what is no login for " + Shown.url(servers.address) + ", the old one stays: "
+            Log.warn("link", "the credentialsResolver gave what is no login for " + Shown.url(servers.address) + ", the old one stays: "
                     + unusable.getMessage());
         }
     }

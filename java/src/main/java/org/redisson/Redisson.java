@@ -71,8 +71,8 @@ public final class Redisson implements RedissonClient, ExtendedOptions, OwnKinds
     }
 
     /**
-     * Connects to the servers of {@code config}, of which it takes a copy. One line at INFO (SLF4J, {@code org.redisson}) names the settings that
-     * were set and have no effect here.
+     * Connects to the servers of {@code config}, of which it takes a copy. One line at INFO (SLF4J, {@code org.redisson.config}) names the settings
+     * that were set and have no effect here.
      *
      * @throws RedisConnectionException if the server cannot be reached, does not answer, or refuses the login; its cause says
      *         which. Not thrown with {@code lazyInitialization}: then the first call connects
@@ -87,7 +87,8 @@ public final class Redisson implements RedissonClient, ExtendedOptions, OwnKinds
         Servers servers = Servers.of(copy);
         Set<String> idle = ConfigAccess.idle(copy);
         if (!idle.isEmpty()) {
-            Log.info("settings without effect in this library: " + String.join(", ", idle) + "; their Javadoc says why, and they can be left out");
+            Log.info("config", "settings without effect in this library: " + String.join(", ", idle)
+                    + "; their Javadoc says why, and they can be left out");
         }
         return new Redisson(Connecting.connect(copy, servers), copy);
     }

@@ -55,6 +55,7 @@ public class RedissonFairLock extends RedissonLock {
     }
 
     private void warn(long threadId, Answer answer) {
-        Log.warn(Failures.of(answer, getName(), core().id(), threadId).getMessage() + " (it is free, and of a fair lock that is no exception)");
+        String message = Failures.of(answer, getName(), core().id(), threadId).getMessage();
+        Log.warn("release", message + " (it is free, and of a fair lock that is no exception)");
     }
 }

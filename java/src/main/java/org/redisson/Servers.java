@@ -121,7 +121,7 @@ final class Servers {
         }
         String without = address.substring(0, path) + (query < 0 ? "" : address.substring(query));
         if (!(query < 0 ? address.substring(path) : address.substring(path, query)).equals("/")) {
-            Log.warn("the path of the address " + Shown.url(address)
+            Log.warn("config", "the path of the address " + Shown.url(address)
                     + " says nothing, as in Redisson; name a database by setDatabase, and leave the path out");
         }
         return without;

@@ -1,5 +1,7 @@
 package io.redlatch.internal;
 
+import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -17,7 +19,7 @@ final class Completions {
     private static final int BATCH = 256;
     /** The number of no client and of no request: the answer to such a request only wakes the thread. */
     private static final long NONE = 0;
-    /** The ticket of a warning, which goes to the log. */
+    /** The ticket of a warning of the core, which goes to the log. */
     private static final long WARNING = -1;
     /** The pause before a step is tried again that failed for want of memory or threads. */
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -156,7 +158,7 @@ final class Completions {
         }
         Long ticket = numbers[row * Answer.NUMBERS]; // an object from now on: behind the hand-over nothing may fail, else it is repeated
         if (ticket == WARNING) {
-            warn(Answer.read(numbers, texts, row).message());
+            warnOf(Answer.read(numbers, texts, row).texts());
         } else {
             Consumer<Answer> handOver = EXPECTED.get(ticket);
             if (handOver != null) { // else its start failed at the border, and its caller knows
@@ -175,7 +177,7 @@ final class Completions {
         failures++;
         if (failures == TRIES) {
             next();
-            warn("an answer of a server could not be handed over: " + error + "; report this");
+            warn("callbacks", "an answer of a server could not be handed over: " + error + "; report this");
         }
     }
 
@@ -189,10 +191,15 @@ final class Completions {
         row++;
     }
 
+    /** @param texts the subject, and the message */
+    private static void warnOf(List<byte[]> texts) {
+        warn(new String(texts.get(0), StandardCharsets.UTF_8), new String(texts.get(1), StandardCharsets.UTF_8));
+    }
+
     /** Not on this thread: where a log goes may block. */
-    private static void warn(String warning) {
+    private static void warn(String subject, String message) {
         try {
-            Callbacks.THREADS.execute(() -> Log.warn(warning), Completions.class.getClassLoader());
+            Callbacks.THREADS.execute(() -> Log.warn(subject, message), Completions.class.getClassLoader());
         } catch (OutOfMemoryError e) {
             // The warning is left out: the next answer matters more.
         }

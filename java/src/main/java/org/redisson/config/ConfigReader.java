@@ -44,7 +44,7 @@ final class ConfigReader {
             } else if (setter != null) {
                 set(setter, bean, value, path + name);
             } else if (!name.equals("class")) {
-                Log.debug(ConfigReader.class, "the configuration has the setting " + path + name + ", which is not known here and is passed over");
+                Log.debug("config", "the configuration has the setting " + path + name + ", which is not known here and is passed over");
             }
         });
     }

@@ -38,7 +38,7 @@ final class Tagged {
     Object make(String name, Document value, Class<?> wanted, String path) {
         Class<?> type = find(name);
         if (type == null && name.startsWith(REDISSON)) {
-            Log.debug(Tagged.class, "the configuration has " + name + " for " + path + ", which this library has not; it is passed over");
+            Log.debug("config", "the configuration has " + name + " for " + path + ", which this library has not; it is passed over");
             return wanted == Codec.class ? new NamedCodec(name) : Values.PASSED_OVER;
         }
         if (type == null) {
