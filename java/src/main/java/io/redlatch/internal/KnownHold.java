@@ -18,6 +18,7 @@ public final class KnownHold {
     private final PendingAnswer end;
     private final Executor callBacks;
     private final CompletableFuture<LockLostException> lost = new CompletableFuture<>();
+    private volatile boolean isMade;
     /** Null: the application has not seen it yet. Guarded by this. */
     private Hold seen;
 
@@ -30,7 +31,7 @@ public final class KnownHold {
      * @param look gives what is known of the hold now
      * @param end how it ended, once it has
      * @param callBacks where users' code may run
-     * @param ended is run there once it has ended
+     * @param ended is run once it has ended. The caller looks for itself whether it had ended by the time that this returns
      */
     KnownHold(Core client, String lock, long owner, long number, long token, Supplier<Answer> look, PendingAnswer end,
             Executor callBacks, Runnable ended) {
@@ -42,13 +43,18 @@ public final class KnownHold {
         this.look = look;
         this.end = end;
         this.callBacks = callBacks;
-        end.then(answer -> callBacks.execute(() -> {
-            ended.run();
+        end.then(answer -> {
             Answer last = last(answer);
             if (last.status() == Answer.LOST) {
-                lost.complete(last.loss());
+                callBacks.execute(() -> {
+                    ended.run();
+                    lost.complete(last.loss());
+                });
+            } else if (isMade) { // a release is no news, and needs no other thread
+                ended.run();
             }
-        }));
+        });
+        isMade = true;
     }
 
     /** Its client. Of a hold of a group: the group that showed it first. Groups with another home may have another hold under this number. */

@@ -59,6 +59,7 @@ class ShopTest {
         underWay();
         long busy = stays.threads();
         calm.get();
+        assertTrue(busy <= 3, busy + " threads: a lock around a method needs none for its end");
         load.judgeExactly();
         load.crowd();
         healthIs("UP", stays, doomed);
