@@ -39,11 +39,12 @@ import org.redisson.api.RFuture;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.options.CommonOptions;
+import org.redisson.api.options.KeysOptions;
 
 /** The locks of MariaDB by the API of Redisson. */
 class EnginesTest extends MariadbTest {
     private static final Map<Class<?>, Object> VALUES = Map.of(String.class, "n", CommonOptions.class, CommonOptions.name("n"),
-            LockOptions.BackOff.class, LockOptions.defaults(), Collection.class, List.of("a"));
+            KeysOptions.class, KeysOptions.defaults(), LockOptions.BackOff.class, LockOptions.defaults(), Collection.class, List.of("a"));
 
     @Test
     void a_lock_is_the_servers_own_and_excludes_other_threads_and_clients() throws Exception {
@@ -335,7 +336,7 @@ class EnginesTest extends MariadbTest {
         }
         assertEquals(Set.of("getLock1", "getNonReentrantLock1", "getFencedLock1", "getMultiLock1", "getRedLock1"), served);
         assertEquals(Set.of("getSpinLock1", "getSpinLock2", "getFairLock1", "getNonReentrantFairLock1", "getReadWriteLock1", "getMultiLock2", "getSemaphore1",
-                "getPermitExpirableSemaphore1", "getCountDownLatch1", "getKeys0"), refused);
+                "getPermitExpirableSemaphore1", "getCountDownLatch1", "getKeys0", "getKeys1"), refused);
         assertThrows(UnsupportedOperationException.class, () -> TokenLock.of(client, name));
         assertThrows(UnsupportedOperationException.class, () -> client.getLock(name).addListener((DeletedObjectListener) deleted -> {}));
         assertEquals("MySQL or MariaDB does not have the kind fair; it has plain, non_reentrant, fenced, and multi and red locks of these; Redis has all kinds",

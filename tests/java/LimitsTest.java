@@ -1,4 +1,5 @@
 import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
@@ -12,9 +13,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.redisson.Redisson;
 import org.redisson.api.RFuture;
+import org.redisson.api.RKeys;
+import org.redisson.api.RKeysReactive;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.options.CommonOptions;
+import org.redisson.api.options.KeysOptions;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.client.RedisResponseTimeoutException;
 
@@ -60,6 +64,23 @@ class LimitsTest {
         for (Callable<Boolean> call : RetriedCalls.calls(client.getLock(hastyAgain))) {
             assertTimeoutPreemptively(RetriedCalls.HANGS, () -> RetriedCalls.assertFailure(RedisConnectionException.class, call));
         }
+        client.shutdown();
+    }
+
+    @Test
+    void calls_about_keys_have_the_limits_of_their_options() throws Exception {
+        RedissonClient client = Redisson.create(RetriedCalls.config(server, RetriedCalls.FOR_EVER, 100, 1000));
+        RKeys keys = client.getKeys(KeysOptions.defaults().timeout(Duration.ofMillis(100)).retryAttempts(0));
+        RKeysReactive reactive = client.reactive().getKeys(KeysOptions.defaults().timeout(Duration.ofMillis(100)).retryAttempts(0));
+        assertEquals(0, keys.countExists("none") + reactive.countExists("none").block());
+        server.freeze();
+        List<Callable<Boolean>> calls = List.of(() -> keys.countExists("none") == 0, () -> keys.countExistsAsync("none").get() == 0,
+                () -> reactive.countExists("none").block() == 0);
+        for (Callable<Boolean> call : calls) {
+            assertTimeoutPreemptively(RetriedCalls.HANGS, () -> RetriedCalls.assertFailure(RedisResponseTimeoutException.class, call));
+        }
+        server.thaw();
+        assertThrows(IllegalArgumentException.class, () -> KeysOptions.defaults().timeout(Duration.ZERO));
         client.shutdown();
     }
 

@@ -6,10 +6,10 @@ enum Missing {
     /** This library never chooses among replicas. */
     REPLICAS("connection\\.balancer\\..*", ".*ClientConnectionsEntry.*"),
     /** Programs get these from other methods, and locks need no codecs and no replicas. */
-    MADE_BY_OTHERS("config\\.BaseMasterSlaveServersConfig|api\\.options\\.CommonParams", "new\\(\\)|.*[cC]odec\\(.*|.*[rR]eadMode\\(.*"),
+    MADE_BY_OTHERS("config\\.BaseMasterSlaveServersConfig|api\\.options\\.(Common|Keys)Params", "new\\(\\)|.*[cC]odec\\(.*|.*[rR]eadMode\\(.*"),
     /** Objects other than locks are for a client of everything that Redis has. */
     OBJECTS("api\\.Redisson(Rx|Reactive)?Client|Redisson",
-            "(?!.*Lock\\(|.*CountDownLatch|.*Semaphore).* (get|create|execute|find|is)\\w*\\(.*"),
+            "(?!.*Lock\\(|.*CountDownLatch|.*Semaphore|.*getKeys\\().* (get|create|execute|find|is)\\w*\\(.*"),
     /** Events of any key are for a client of everything that Redis has. */
     KEYS("api\\.RKeys(Async|Rx|Reactive)?", ".* (add|remove)Listener(Async)?\\(.*"),
     /** Emptying, swapping and moving databases takes the locks of all programs away; operators do that with a client of the server. */

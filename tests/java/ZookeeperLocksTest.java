@@ -43,11 +43,12 @@ import org.redisson.api.RPermitExpirableSemaphore;
 import org.redisson.api.RReadWriteLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.options.CommonOptions;
+import org.redisson.api.options.KeysOptions;
 
 /** The locks of ZooKeeper by the API of Redisson. */
 class ZookeeperLocksTest extends ZookeeperTest {
     private static final Map<Class<?>, Object> VALUES = Map.of(String.class, "n", CommonOptions.class, CommonOptions.name("n"),
-            LockOptions.BackOff.class, LockOptions.defaults(), Collection.class, List.of("a"));
+            KeysOptions.class, KeysOptions.defaults(), LockOptions.BackOff.class, LockOptions.defaults(), Collection.class, List.of("a"));
 
     /**
      * The option of clients whose sessions a test ends. A client that enters its session while the rig ends it may see its node go first, or hear of
@@ -455,7 +456,7 @@ class ZookeeperLocksTest extends ZookeeperTest {
         }
         assertEquals(Set.of("getLock1", "getNonReentrantLock1", "getFencedLock1", "getFairLock1", "getNonReentrantFairLock1", "getReadWriteLock1",
                 "getPermitExpirableSemaphore1", "getMultiLock1", "getRedLock1"), served);
-        assertEquals(Set.of("getSpinLock1", "getSpinLock2", "getMultiLock2", "getSemaphore1", "getCountDownLatch1", "getKeys0"), refused);
+        assertEquals(Set.of("getSpinLock1", "getSpinLock2", "getMultiLock2", "getSemaphore1", "getCountDownLatch1", "getKeys0", "getKeys1"), refused);
         assertThrows(UnsupportedOperationException.class, () -> TokenLock.of(client, name));
         assertThrows(UnsupportedOperationException.class, () -> client.getLock(name).addListener((DeletedObjectListener) deleted -> {}));
         assertEquals("ZooKeeper does not have the kind spin; it has plain, non_reentrant, fenced, fair, non_reentrant_fair, read, write, permit, "

@@ -4,6 +4,8 @@ import io.redlatch.internal.Core;
 import java.util.Objects;
 import org.redisson.api.options.CommonOptions;
 import org.redisson.api.options.CommonParams;
+import org.redisson.api.options.KeysOptions;
+import org.redisson.api.options.KeysParams;
 import org.redisson.client.codec.Codec;
 import org.redisson.config.Config;
 import org.redisson.config.ConfigAccess;
@@ -48,6 +50,11 @@ final class Places {
     Place of(CommonOptions options) {
         CommonParams params = (CommonParams) options;
         return of(params.getName(), Settings.limits(params, ConfigAccess.servers(config)));
+    }
+
+    /** The limits of calls about keys. */
+    Limits limits(KeysOptions options) {
+        return Settings.limits((KeysParams) options, ConfigAccess.servers(config));
     }
 
     private String rawName(String name) {

@@ -29,6 +29,7 @@ import org.redisson.api.RedissonClient;
 import org.redisson.api.RedissonReactiveClient;
 import org.redisson.api.RedissonRxClient;
 import org.redisson.api.options.CommonOptions;
+import org.redisson.api.options.KeysOptions;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.config.Config;
 import org.redisson.config.ConfigAccess;
@@ -248,10 +249,19 @@ public final class Redisson implements RedissonClient, ExtendedOptions, OwnKinds
 
     @Override
     public RKeys getKeys() {
+        return keys(Limits.OF_CLIENT);
+    }
+
+    @Override
+    public RKeys getKeys(KeysOptions options) {
+        return keys(places.limits(options));
+    }
+
+    private RKeys keys(Limits limits) {
         if (!core.has(KEY_WITHOUT_OWNER)) {
             throw new UnsupportedOperationException("getKeys() is not served here: the locks of this client's server end with a session, and are no keys; ask a client of Redis");
         }
-        return new RedissonKeys(core, places.mapper());
+        return new RedissonKeys(core, places.mapper(), limits);
     }
 
     @Override

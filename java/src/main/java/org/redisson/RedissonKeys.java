@@ -34,10 +34,12 @@ final class RedissonKeys implements RKeys {
 
     private final Core core;
     private final NameMapper mapper;
+    private final Limits limits;
 
-    RedissonKeys(Core core, NameMapper mapper) {
+    RedissonKeys(Core core, NameMapper mapper, Limits limits) {
         this.core = core;
         this.mapper = mapper;
+        this.limits = limits;
     }
 
     @Override
@@ -385,11 +387,11 @@ final class RedissonKeys implements RKeys {
     }
 
     Answer run(Request request) {
-        return checked(core.run(request));
+        return checked(core.run(limits.on(request)));
     }
 
     <V> RFuture<V> submit(Request request, Function<Answer, V> decode) {
-        return RedissonFuture.submit(core, request, answer -> decode.apply(checked(answer)));
+        return RedissonFuture.submit(core, limits.on(request), answer -> decode.apply(checked(answer)));
     }
 
     private Answer checked(Answer answer) {

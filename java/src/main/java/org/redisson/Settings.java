@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.redisson.api.options.CommonParams;
+import org.redisson.api.options.KeysParams;
 import org.redisson.config.BaseConfig;
 import org.redisson.config.Config;
 import org.redisson.config.ConfigAccess;
@@ -65,12 +66,21 @@ final class Settings {
         return mapper instanceof DefaultNameMapper ? ConfigAccess.servers(config).getNameMapper() : mapper;
     }
 
-    /** The limits of {@code params}, filled in from the servers' configuration. */
-    static Limits limits(CommonParams params, BaseConfig<?> server) {
-        boolean retries = params.getRetryAttempts() >= 0 || params.getRetryDelay() != null;
-        int attempts = params.getRetryAttempts() >= 0 ? params.getRetryAttempts() : server.getRetryAttempts();
-        DelayStrategy delays = params.getRetryDelay() != null ? params.getRetryDelay() : server.getRetryDelay();
-        return new Limits(params.getTimeout(), retries ? retryFor(attempts, delays) : -1);
+    /** The limits of these options, filled in from the servers' configuration. */
+    static Limits limits(CommonParams options, BaseConfig<?> server) {
+        return limits(options.getTimeout(), options.getRetryAttempts(), options.getRetryDelay(), server);
+    }
+
+    /** As {@link #limits(CommonParams, BaseConfig)}. */
+    static Limits limits(KeysParams options, BaseConfig<?> server) {
+        return limits(options.getTimeout(), options.getRetryAttempts(), options.getRetryDelay(), server);
+    }
+
+    private static Limits limits(int timeout, int retryAttempts, DelayStrategy retryDelay, BaseConfig<?> server) {
+        boolean retries = retryAttempts >= 0 || retryDelay != null;
+        int attempts = retryAttempts >= 0 ? retryAttempts : server.getRetryAttempts();
+        DelayStrategy delays = retryDelay != null ? retryDelay : server.getRetryDelay();
+        return new Limits(timeout, retries ? retryFor(attempts, delays) : -1);
     }
 
     /** The address without user and password. */

@@ -5,6 +5,7 @@ import java.util.Collection;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.redisson.api.options.CommonOptions;
+import org.redisson.api.options.KeysOptions;
 import org.redisson.config.Config;
 
 /** A client of one Redis or Valkey server. Safe for use by many threads; an application needs one per server. */
@@ -111,6 +112,9 @@ public interface RedissonClient {
 
     /** The keys of the database, of every kind. */
     RKeys getKeys();
+
+    /** As {@link #getKeys()}, with calls that are tried for as long as the options say. */
+    RKeys getKeys(KeysOptions options);
 
     /**
      * This client with the types of RxJava 3. Each call makes the objects anew; they need no end of their own.

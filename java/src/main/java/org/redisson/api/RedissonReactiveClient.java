@@ -2,6 +2,7 @@ package org.redisson.api;
 
 import java.util.Collection;
 import org.redisson.api.options.CommonOptions;
+import org.redisson.api.options.KeysOptions;
 import org.redisson.config.Config;
 
 /**
@@ -92,6 +93,9 @@ public interface RedissonReactiveClient {
 
     /** As {@link RedissonClient#getKeys()}. */
     RKeysReactive getKeys();
+
+    /** As {@link RedissonClient#getKeys(KeysOptions)}. */
+    RKeysReactive getKeys(KeysOptions options);
 
     /**
      * As {@link RedissonClient#shutdown()}. It blocks its thread.

@@ -2,6 +2,7 @@ package org.redisson.api;
 
 import java.util.Collection;
 import org.redisson.api.options.CommonOptions;
+import org.redisson.api.options.KeysOptions;
 import org.redisson.config.Config;
 
 /**
@@ -82,6 +83,9 @@ public interface RedissonRxClient {
 
     /** As {@link RedissonClient#getKeys()}. */
     RKeysRx getKeys();
+
+    /** As {@link RedissonClient#getKeys(KeysOptions)}. */
+    RKeysRx getKeys(KeysOptions options);
 
     /** As {@link RedissonClient#shutdown()}. It blocks its thread. */
     void shutdown();
