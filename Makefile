@@ -70,6 +70,7 @@ wheel: setup-tests setup-release
 	$(MATURIN) sdist --out target/wheels
 	$(MATURIN) build --locked --release --zig --compatibility manylinux_2_17 --compression-level 9 --out target/wheels
 	$(MATURIN) sdist --manifest-path cli/Cargo.toml --out target/wheels
+	.ci/trim-sources target/wheels/*.tar.gz
 	$(MATURIN) build --locked --release --zig --compatibility manylinux_2_17 --compression-level 9 --manifest-path cli/Cargo.toml --out target/wheels
 	REDLATCH_TEST_WHEEL="$$(echo $(CURDIR)/target/wheels/redlatch-*.whl)" \
 		REDLATCH_TEST_COMMAND_WHEEL="$$(echo $(CURDIR)/target/wheels/redlatch_cli-*.whl)" timeout 600 $(VENV)/pytest tests/python/test_packaging.py

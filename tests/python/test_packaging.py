@@ -209,16 +209,42 @@ def test_a_platform_without_a_module_is_named_with_what_to_do(wheel: Path, tmp_p
     assert "--no-binary redlatch" in error
 
 
-def test_the_source_distribution_has_all_that_is_built(tmp_path: Path) -> None:
-    maturin("sdist", "--out", str(tmp_path))
-    (sdist,) = tmp_path.glob("*.tar.gz")
+def source_distribution(folder: Path, *arguments: str) -> set[str]:
+    """Builds one as a release does, unpacks it into the folder and gives the names in it."""
+    maturin("sdist", *arguments, "--out", str(folder))
+    (sdist,) = folder.glob("*.tar.gz")
+    subprocess.run([ROOT / ".ci" / "trim-sources", sdist], check=True, timeout=60)
     with tarfile.open(sdist) as files:
-        names = {name.split("/", 1)[1] for name in files.getnames()}
-    built = [path for part in ("core/src", "core/scripts", "python") for path in (ROOT / part).rglob("*")]
-    sources = {str(path.relative_to(ROOT)) for path in built if path.suffix in (".rs", ".lua", ".py", ".pyi", ".typed")}
+        names = files.getnames()
+        files.extractall(folder, filter="data")
+    # Else the lock file is not that of these sources, and cargo would write another one.
+    words = ["cargo", "metadata", "--locked", "--offline", "--format-version", "1"]
+    sources = folder / names[0].split("/")[0]
+    locked = subprocess.run(words, cwd=sources, capture_output=True, text=True, timeout=60, check=False)
+    assert locked.returncode == 0, locked.stderr
+    return {name.split("/", 1)[1] for name in names}
+
+
+def sources_of(*parts: str) -> set[str]:
+    built = [path for part in parts for path in (ROOT / part).rglob("*")]
+    return {str(path.relative_to(ROOT)) for path in built if path.suffix in (".rs", ".lua", ".py", ".pyi", ".typed")}
+
+
+def test_the_source_distribution_has_all_that_is_built(tmp_path: Path) -> None:
+    names = source_distribution(tmp_path)
     licences = {"LICENSE", "python/native/THIRD-PARTY-NOTICES.txt", "python/native/sbom.cdx.json"}
-    assert sources | licences | {"pyproject.toml", "Cargo.toml", "Cargo.lock", "python/README.md"} <= names
-    assert not [name for name in names if name.endswith((".pyc", ".so")) or name.startswith(("java/", "target/"))]
+    files = {"pyproject.toml", "Cargo.toml", "Cargo.lock", "python/README.md"}
+    assert sources_of("core/src", "core/scripts", "python") | licences | files <= names
+    assert not [name for name in names if name.endswith((".pyc", ".so"))]
+    assert not [name for name in names if name.startswith(("java/", "target/", "tests/"))]
+
+
+def test_the_source_distribution_of_the_command_has_all_that_is_built_and_no_tests(tmp_path: Path) -> None:
+    names = source_distribution(tmp_path, "--manifest-path", "cli/Cargo.toml")
+    licences = {"LICENSE", "THIRD-PARTY-NOTICES.txt", "cli/sbom.cdx.json"}
+    files = {"pyproject.toml", "Cargo.toml", "Cargo.lock", "README.md"}
+    assert sources_of("core/src", "core/scripts", "cli/src") | licences | files <= names
+    assert not [name for name in names if name.startswith(("java/", "target/", "tests/", "cli/tests/"))]
 
 
 @pytest.mark.skipif(COMMAND_TO_PUBLISH is None, reason="its build takes minutes; see `make wheel`")
