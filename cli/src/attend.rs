@@ -214,9 +214,10 @@ async fn late(hold: Hold) -> Failure {
 /// Releases the lock, and tells what has become of it.
 async fn given_back(hold: Hold) -> String {
     let name = hold.name().to_owned();
-    match hold.release().await {
-        Ok(()) => format!("`{name}` is released"),
-        Err(error) => format!("`{name}` ends with its lease ({error})"),
+    match timeout(GIVE_UP, hold.release()).await {
+        Ok(Ok(())) => format!("`{name}` is released"),
+        Ok(Err(error)) => format!("`{name}` ends with its lease ({error})"),
+        Err(_) => format!("`{name}` ends with its lease (the server has not answered within {GIVE_UP:?})"),
     }
 }
 

@@ -73,7 +73,10 @@ impl Event {
                 format!("gone: {} released it, or it expired or was deleted", parties(by))
             }
             Change::Forgotten { by } => {
-                format!("forgotten: its server was started anew, or replaced, while {} had it", parties(by))
+                format!(
+                    "gone: {} released it, or it went with the memory of a server that was started anew or replaced",
+                    parties(by)
+                )
             }
             Change::Evicted { from } => format!("evicted: taken from {} by this redlatch", parties(from)),
             Change::Unreachable(why) => format!("no answer, trying again: {why}"),

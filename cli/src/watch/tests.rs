@@ -126,7 +126,8 @@ fn a_lock_that_is_gone_with_the_memory_of_its_server_was_not_released() {
     // The server has kept this lock.
     assert!(case.look(1000, held("plain", &["1"], 29_000)).is_empty());
     assert_eq!(case.look(1000, None), ["gone before its end: api:1 owner 1 released it, or it was deleted"]);
-    let forgotten = "forgotten: its server was started anew, or replaced, while api:1 owner 1 had it";
+    let forgotten =
+        "gone: api:1 owner 1 released it, or it went with the memory of a server that was started anew or replaced";
     case.look(1000, held("plain", &["1"], 30_000));
     case.watch.restarted(2);
     assert_eq!(case.look(1000, None), [forgotten]);

@@ -150,8 +150,11 @@ impl Sessions {
                 Evicted::Yes => return Ok(Answer::done(1)),
                 // It is on its way to an owner, or back to the server.
                 Evicted::Own | Evicted::Missed if Instant::now() < end => sleep(AN_OWNER).await,
-                Evicted::Own | Evicted::Missed => {
-                    return Err(Error::unavailable(self.config.server(), "is silent", true));
+                Evicted::Own => return Err(Error::unavailable(self.config.server(), "is silent", true)),
+                Evicted::Missed => {
+                    let cause =
+                        format!("has told another owner of `{name}` each time, and that one had gone; try again");
+                    return Err(Error::unavailable(self.config.server(), cause, false));
                 }
             }
         }

@@ -124,6 +124,20 @@ fn a_wrong_password_matters_only_where_the_nodes_belong_to_a_user() {
     held.release().expect("held");
 }
 
+/// Curator's users may give their nodes to themselves.
+#[test]
+fn a_lock_is_seen_to_be_locked_also_where_its_holders_node_may_not_be_read() {
+    let server = Zookeeper::shared();
+    let mut nodes = server.nodes();
+    nodes.prepare("/unread");
+    let holder = nodes.create("/unread/_c_0-lock-", b"", Mode::EphemeralSequential).expect("made");
+    nodes.limit(&holder, 2).expect("its own");
+    let ours = client(server, "");
+    assert!(ours.fenced_lock("unread").blocking().is_locked().expect("answered"));
+    nodes.delete(&holder);
+    assert!(!ours.fenced_lock("unread").blocking().is_locked().expect("answered"));
+}
+
 /// The server lets it make a node, but not see those of others.
 #[test]
 fn a_client_that_may_not_look_at_a_queue_is_refused_and_has_no_place_in_it() {

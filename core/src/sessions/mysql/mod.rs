@@ -732,7 +732,7 @@ impl Shared {
                 let token = if fenced { row.number(2).unwrap_or_default() } else { 0 };
                 Ok(Seen { is_taken, is_busy: is_taken, token, ..Seen::default() })
             }
-            Err(failure) if is_locked(&failure) => Err(locked_tokens(self.server(), &key)),
+            Err(failure) if fenced && is_locked(&failure) => Err(locked_tokens(self.server(), &key)),
             Err(failure) if fenced && is_without_table(&failure) => Err(self.no_fences(&key, &failure)),
             Err(failure) => Err(self.error(&format!("`{key}`"), failure)),
         }

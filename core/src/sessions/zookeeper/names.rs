@@ -236,11 +236,15 @@ pub fn have(holders: &[Contender<'_>], mode: Mode) -> bool {
     }
 }
 
-/// The nodes before one of ours among those of a semaphore's permits. `None`: it is not there.
+/// The nodes before one of ours among those of a semaphore's permits, in their order. `None`: it is not there.
 pub fn before<'a>(children: &[&'a str], own: &str) -> Option<Vec<&'a str>> {
     let (_, us) = numbered(own)?;
     let is_before = |name: &&str| *name != own && numbered(name).is_none_or(|(_, other)| other <= us);
-    children.contains(&own).then(|| children.iter().copied().filter(is_before).collect())
+    children.contains(&own).then(|| {
+        let mut before: Vec<_> = children.iter().copied().filter(is_before).collect();
+        before.sort_by_key(|name| numbered(name).map(|(_, number)| number));
+        before
+    })
 }
 
 /// The name of a new node, before the server's number. `id`: 36 characters that no other node has.

@@ -22,7 +22,7 @@ const MOST: i64 = i32::MAX as i64;
 
 /// The questions for the permits that are out while there seem to be more than there can be.
 const LOOKS: u32 = 3;
-/// A try that fails among more nodes than that leaves without a look whether one of them has gone.
+/// A try that fails beside more permits than that leaves without a look whether one of them has gone.
 const FEW: usize = 64;
 
 /// The paths of a semaphore.
@@ -120,8 +120,10 @@ impl Shared {
                     }),
                 };
             }
-            let is_short = before.len() <= FEW && Instant::now() < end;
-            if self.leaves(&session, &node, if is_short { &before } else { &[] }).await {
+            // While those that have the permits are there, ours has none. The others may be tries that fail as well.
+            let owners = &before[..before.len().min(usize::try_from(count.permits).unwrap_or_default())];
+            let is_short = owners.len() <= FEW && Instant::now() < end;
+            if self.leaves(&session, &node, if is_short { owners } else { &[] }).await {
                 return Took::Busy { sent: children.sent };
             }
             has_waited = true;
@@ -232,6 +234,7 @@ impl Shared {
         let session = self.session().await?;
         let paths = Paths(&path);
         let error = |failure| self.error(&format!("the permits of `{path}`"), failure);
+        self.catch_up(&session, self.limit()).await.map_err(error)?;
         let count = self.count(&session, &paths).await.map_err(error)?;
         let out = self.out(&session, &paths, count.permits).await.map_err(error)?;
         let end = if count.version.is_some() { -1 } else { -2 };
@@ -243,7 +246,7 @@ impl Shared {
         let mut looks = 0;
         loop {
             looks += 1;
-            let waiting = self.settled(session, &paths.locks().path, self.limit()).await?.names.len();
+            let waiting = self.children(session, &paths.locks().path, self.limit()).await?.names.len();
             let nodes = self.children(session, &paths.leases().path, self.limit()).await?.names.len() as i64;
             let is_headed = waiting > 0 && nodes > permits;
             // Without a waiter it is a try that fails, or a waiter that came between the two questions; or the number was reduced.

@@ -107,8 +107,20 @@ impl Shared {
         path: &str,
         limit: Duration,
     ) -> std::result::Result<Children, Failure> {
-        self.catch_up(session, limit).await?;
-        self.children(session, path, limit).await
+        let caught_up = session.begin(Call::multi(&[Call::check("/")]));
+        let listed = session.begin(Call::children(path, false));
+        let behind = match session.answer(caught_up, limit).await {
+            Ok(reply) => reply.transaction,
+            // As in `catch_up`.
+            Err(Failure::Refused(_)) => 0,
+            Err(Failure::Unknown) => {
+                self.catch_up(session, limit).await?;
+                return self.children(session, path, limit).await;
+            }
+            Err(failure) => return Err(failure),
+        };
+        let children = self.asked_children(session, path, listed, limit).await?;
+        Ok(Children { behind, ..children })
     }
 
     /// The children of a path, by a question under way; by another one if the connection has broken.
@@ -129,7 +141,7 @@ impl Shared {
         match came {
             Ok(reply) => Children::of(&reply).map_err(|error| Failure::Late(self.words(error))),
             Err(Failure::Refused(code::NO_NODE)) => {
-                Ok(Children { names: Vec::new(), changed: 0, sent: Instant::now() })
+                Ok(Children { names: Vec::new(), changed: 0, behind: 0, sent: Instant::now() })
             }
             Err(failure) => Err(failure),
         }
@@ -746,18 +758,13 @@ impl Shared {
                 seen.token = children.changed;
                 if let Some(first) = holders.first() {
                     let path = format!("{}/{}", spot.path, first.name);
-                    let reply = match self.ask(&session, Call::data(&path, false), limit).await {
-                        Ok(reply) => reply,
-                        // Behind it there may be a token already, and any change of the queue after that.
-                        Err(Failure::Refused(code::NO_NODE)) => continue,
-                        Err(failure) => return Err(error(failure)),
-                    };
-                    let (data, stat) = content(&reply).map_err(|foreign| self.words(foreign))?;
-                    // Without a write the token of the first node is yet to come.
-                    if stat.version > 0 {
-                        let is_asked_for = data.starts_with(REVOKED);
-                        // Such a write may have come before the node was the first.
-                        seen.token = if is_asked_for { stat.modified.max(seen.token) } else { stat.modified };
+                    match self.drawn(&session, &path).await.map_err(error)? {
+                        Some(Drawing::By(token)) => seen.token = token,
+                        Some(Drawing::Perhaps(token)) => seen.token = seen.token.max(token),
+                        // Behind it there may be a token already, and any change of the queue after that. This number is behind all
+                        // tokens that a client has seen, and before the next one: that node was there.
+                        None if children.behind > 0 => seen.token = children.behind,
+                        None => continue,
                     }
                 }
             }
@@ -786,6 +793,27 @@ impl Shared {
             let is_lock = label.is_some_and(|uuid| uuid.len() == UUID && names::is_of(uuid, first.name));
             return Ok(if is_lock { seen } else { Seen { token, value: value.to_vec(), ..seen } });
         }
+    }
+
+    /// The number of the write by which the first node has drawn a token. `None`: the node has gone.
+    async fn drawn(&self, session: &Session, path: &str) -> std::result::Result<Option<Drawing>, Failure> {
+        let (stat, is_known) = match self.ask(session, Call::data(path, false), self.limit()).await {
+            Ok(reply) => {
+                let (data, stat) = content(&reply).map_err(|error| Failure::Late(self.words(error)))?;
+                (stat, !data.starts_with(REVOKED))
+            }
+            Err(Failure::Refused(code::NO_NODE)) => return Ok(None),
+            Err(Failure::Refused(code::NO_AUTH)) => match self.stat(session, path).await? {
+                Some(stat) => (stat, false),
+                None => return Ok(None),
+            },
+            Err(failure) => return Err(failure),
+        };
+        Ok(Some(match stat.version {
+            0 => Drawing::Perhaps(0),
+            _ if is_known => Drawing::By(stat.modified),
+            _ => Drawing::Perhaps(stat.modified),
+        }))
     }
 
     /// `None`: there is no such node.
@@ -861,6 +889,8 @@ pub struct Children {
     pub names: Vec<String>,
     /// The number of the transaction that last added or removed one of them.
     changed: i64,
+    /// The number of a transaction before the question; 0: not known.
+    behind: i64,
     pub sent: Instant,
 }
 
@@ -868,12 +898,19 @@ impl Children {
     fn of(reply: &Reply) -> std::io::Result<Self> {
         let mut parts = Parts(&reply.content);
         let names = parts.texts()?.into_iter().map(str::to_owned).collect();
-        Ok(Children { names, changed: parts.stat()?.changed, sent: reply.sent })
+        Ok(Children { names, changed: parts.stat()?.changed, behind: 0, sent: reply.sent })
     }
 
     pub fn names(&self) -> Vec<&str> {
         self.names.iter().map(String::as_str).collect()
     }
+}
+
+/// The last write to a node.
+enum Drawing {
+    By(i64),
+    /// Another program may have written, perhaps before the node was the first; or none has.
+    Perhaps(i64),
 }
 
 /// A new node in the place of another, and the question for the queue behind it.

@@ -51,6 +51,8 @@ pub enum Failure {
 #[derive(Debug)]
 pub struct Reply {
     pub content: Vec<u8>,
+    /// The number of the last transaction that the server had carried out: to a write, its own.
+    pub transaction: i64,
     pub sent: Instant,
     /// The moment from which a lease counts by it, if it is the answer to a write.
     pub from: Instant,
@@ -552,14 +554,15 @@ impl Task {
                 let Some(asked) = at.and_then(|at| self.asked.remove(at)) else {
                     return Err(End::Broken("it answers what was not asked".into()));
                 };
-                return self.answered(asked, head.error, content, proof);
+                return self.answered(asked, &head, content, proof);
             }
         }
         Ok(())
     }
 
-    fn answered(&mut self, asked: Asked, error: i32, content: &[u8], proof: &mut Proof) -> Result<(), End> {
+    fn answered(&mut self, asked: Asked, head: &Head, content: &[u8], proof: &mut Proof) -> Result<(), End> {
         let Asked { sent, ask, .. } = asked;
+        let Head { error, transaction, .. } = *head;
         match error {
             code::EXPIRED => {
                 self.asked.push_front(Asked { number: 0, sent, ask });
@@ -595,7 +598,7 @@ impl Task {
         }
         if let Some(answer) = ask.answer {
             let came = match error {
-                0 => Ok(Reply { content: content.to_vec(), sent, from }),
+                0 => Ok(Reply { content: content.to_vec(), transaction, sent, from }),
                 error => Err(Failure::Refused(error)),
             };
             let _ = answer.send(came);

@@ -39,6 +39,7 @@ pub mod xid {
 pub mod code {
     pub const UNIMPLEMENTED: i32 = -6;
     pub const NO_NODE: i32 = -101;
+    pub const NO_AUTH: i32 = -102;
     pub const BAD_VERSION: i32 = -103;
     pub const NODE_EXISTS: i32 = -110;
     pub const EXPIRED: i32 = -112;
@@ -56,7 +57,7 @@ pub mod code {
             -7 => "OperationTimeout",
             -8 => "BadArguments",
             NO_NODE => "NoNode",
-            -102 => "NoAuth",
+            NO_AUTH => "NoAuth",
             BAD_VERSION => "BadVersion",
             -108 => "NoChildrenForEphemerals",
             NODE_EXISTS => "NodeExists",
