@@ -185,7 +185,8 @@ fn a_question_for_the_latest_token_is_answered_by_one_server() {
     let ours = Client::connect(&old.url_at(relay.port)).expect("a good URL");
     let _held = ours.lock("held").blocking().acquire().expect("free");
     relay.move_to(new.port());
-    assert!(old.sql().lock("n", 0));
+    let mut holder = old.sql();
+    assert!(holder.lock("n", 0));
     new.sql().ask("INSERT INTO app.redlatch_fence (name, token) VALUES ('n', 7)");
     let told = ours.run_blocking(Request::new(Op::Inspect, "fenced", "n", 1)).expect("answered");
     // A lock of the one server, with a token of the other one.
