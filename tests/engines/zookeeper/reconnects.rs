@@ -58,6 +58,25 @@ fn a_server_that_leaves_one_greeting_without_an_answer_is_greeted_again_before_a
     guard.release().expect("held");
 }
 
+/// However many connections were refused before that.
+#[test]
+fn a_greeting_without_an_answer_behind_an_outage_is_sent_again_before_a_call_ends() {
+    let server = Zookeeper::start();
+    let proxy = Proxy::to(server.port());
+    let ours = Client::connect(&format!("{}?watchdog=30&response_timeout=3&retry_for=0", server.url_at(proxy.port())))
+        .expect("a good URL");
+    let guard = ours.lock("outage").blocking().acquire().expect("free");
+    proxy.hold_at(Direction::ToServer, "\0\0\x75\x30", 1);
+    proxy.refuse();
+    proxy.cut();
+    let refused = ours.lock("another").blocking().is_locked();
+    assert!(refused.is_err(), "{refused:?} of no server");
+    proxy.accept();
+    eventually(|| proxy.struck() == 1);
+    ours.lock("another").blocking().is_locked().expect("the next greeting has an answer");
+    guard.release().expect("the session goes on");
+}
+
 #[test]
 fn waits_that_end_at_once_leave_no_place_in_the_queue() {
     let server = Zookeeper::start();

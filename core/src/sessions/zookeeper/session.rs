@@ -365,6 +365,7 @@ impl Task {
         let mut patience = SOON;
         let count = self.shared.config.servers.named().len();
         loop {
+            let mut is_late = false;
             for _ in 0..count {
                 self.at = (self.at + 1) % count;
                 let limit = self.shared.config.connect_timeout.min(self.timeout / 6).min(patience);
@@ -374,7 +375,10 @@ impl Task {
                     dial::dial(&self.shared, self.at, &self.session, wanted, self.seen, limit, &mut greeted).await;
                 match dialed {
                     Ok(dialed) => return dialed,
-                    Err(error) => drop(self.link.send(Link::Down(error))),
+                    Err(error) => {
+                        is_late |= matches!(error, Error::Unavailable { timeout: true, .. });
+                        drop(self.link.send(Link::Down(error)));
+                    }
                 }
                 // From its greeting on, the session lasts for as long as that server says.
                 if let Some((timeout, sent)) = greeted {
@@ -387,8 +391,10 @@ impl Task {
             }
             sleep(pause.mul_f64(0.5 + jitter() / 2.0)).await;
             pause = (pause * 2).min(LONGEST_PAUSE).min(self.timeout / 12);
-            // A server that is not quite ready never answers a client that came too early.
-            patience *= 2;
+            // A server that is not quite ready never answers a client that came too early; another one may need longer to answer.
+            if is_late {
+                patience *= 2;
+            }
         }
     }
 
