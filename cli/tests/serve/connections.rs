@@ -62,6 +62,12 @@ fn a_reader_that_takes_nothing_gives_its_place_to_another_one() {
         (service.object("locks")["locks"].as_array().map(Vec::len) == Some(1500)).then_some(())
     });
     let readers: Vec<_> = (0..100).map(|_| sent(&service, "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")).collect();
+    for mut reader in &readers {
+        // A question that came before it would have its place.
+        let mut status = [0; 12];
+        reader.read_exact(&mut status).expect("it is told");
+        assert_eq!(&status, b"HTTP/1.1 200");
+    }
     let code = || service.response("events").status().as_u16();
     eventually("a hundred pages", || (code() == 503).then_some(()));
     eventually_within(secs(60), "room for a page", || (code() == 200).then_some(()));
