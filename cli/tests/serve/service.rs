@@ -30,7 +30,8 @@ impl Service {
         BufReader::new(process.stdout.take().expect("a pipe")).read_line(&mut line).expect("it is text");
         let (url, token) = line.trim_end().split_once('#').unwrap_or((line.trim_end(), ""));
         let token = token.strip_prefix("token=").unwrap_or_default().to_owned();
-        let agent = Agent::config_builder().http_status_as_error(false).build().into();
+        // A connection that has idled for ten seconds is closed, perhaps just when a request is sent on it.
+        let agent = Agent::config_builder().http_status_as_error(false).max_idle_connections(0).build().into();
         Service { process, url: url.to_owned(), token, agent }
     }
 
