@@ -60,7 +60,7 @@ pub async fn attend(
 ) -> Result<(Hold, Attended), Failure> {
     let hold = certain(lock, hold, events).await?;
     let deadline = hold.deadline().unwrap_or_else(Instant::now);
-    let margins = Margins::new(deadline.saturating_duration_since(Instant::now()), lock.life());
+    let margins = Margins::new(left_of(&hold), lock.life());
     let variables = [
         ("REDLATCH_NAME", Some(task.name.clone())),
         ("REDLATCH_OWNER", Some(lock.owner(&hold))),

@@ -288,8 +288,7 @@ fn happened(buffer: &mut Buffer, area: Rect, view: &View, look: Look) {
     put(buffer, area.x, area.y, &"─".repeat(width), width, Style::new().dim());
     for ((time, event), y) in view.events.iter().zip(area.y + 1..area.bottom()) {
         let sentence = event.sentence();
-        let is_trouble = ["expired", "forgotten", "evicted", "no answer"].iter().any(|word| sentence.starts_with(word));
-        let style = if is_trouble { look.coloured(Color::Red) } else { Style::new() };
+        let style = if event.is_trouble() { look.coloured(Color::Red) } else { Style::new() };
         // A long name leaves half of the line to the sentence.
         let name = cut(&in_one_line(&event.name), width / 2);
         let name = if name.is_empty() { name } else { format!("{name}  ") };

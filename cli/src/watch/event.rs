@@ -99,6 +99,14 @@ impl Event {
         }
     }
 
+    /// Whether an operator should look at it: a holder has lost its lock, perhaps, or the server does not answer.
+    pub fn is_trouble(&self) -> bool {
+        matches!(
+            self.change,
+            Change::Expired { .. } | Change::Forgotten { .. } | Change::Evicted { .. } | Change::Unreachable(_)
+        )
+    }
+
     /// The holds that have ended by it, one at least; of very many readers not each is known.
     pub fn ended(&self) -> usize {
         match &self.change {

@@ -135,6 +135,11 @@ fn a_lock_that_is_gone_with_the_memory_of_its_server_was_not_released() {
     case.watch.restarted(3);
     assert_eq!(case.look(1000, held("plain", &["2"], 30_000)), [forgotten, "acquired by api:1 owner 2"]);
     assert_eq!(case.look(1000, held("plain", &["1"], 30_000)), ["passed on: api:1 owner 2 → api:1 owner 1"]);
+    // The screen shows it in red.
+    case.watch.restarted(4);
+    case.watch.looked("n", None, case.now, case.now + ms(1));
+    let events: Vec<_> = case.watch.take_events().iter().map(|event| (event.word(), event.is_trouble())).collect();
+    assert_eq!(events, [("forgotten", true)]);
 }
 
 #[test]
