@@ -28,22 +28,33 @@ fn is_repeated_without_the_next_owner(proxy: &Proxy, text: &str, forcing: &Clien
     }
 }
 
-#[test]
-fn a_forced_release_at_mariadb_that_is_repeated_spares_the_next_owner() {
+/// A proxy, the text of the request that takes a lock away, a client behind the proxy, and two others.
+type Check = fn(&Proxy, &str, &Client, [&Client; 2]);
+
+fn at_mariadb(check: Check) {
     let server = Mariadb::start();
     let proxy = Proxy::to(server.port());
     let forcing = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
     let [one, next] = [(); 2].map(|()| crate::client(&server, ""));
-    is_repeated_without_the_next_owner(&proxy, "KILL ", &forcing, [&one, &next]);
+    check(&proxy, "KILL ", &forcing, [&one, &next]);
+}
+
+fn at_zookeeper(check: Check) {
+    let server = Zookeeper::start();
+    let proxy = Proxy::to(server.port());
+    let forcing = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
+    let [one, next] = [(); 2].map(|()| crate::zookeeper::client(&server, ""));
+    check(&proxy, "/n/_c_", &forcing, [&one, &next]);
+}
+
+#[test]
+fn a_forced_release_at_mariadb_that_is_repeated_spares_the_next_owner() {
+    at_mariadb(is_repeated_without_the_next_owner);
 }
 
 #[test]
 fn a_forced_release_at_zookeeper_that_is_repeated_spares_the_next_owner() {
-    let server = Zookeeper::start();
-    let proxy = Proxy::to(server.port());
-    let forcing = Client::connect(&format!("zookeeper://127.0.0.1:{}", proxy.port())).expect("a good URL");
-    let [one, next] = [(); 2].map(|()| crate::zookeeper::client(&server, ""));
-    is_repeated_without_the_next_owner(&proxy, "/n/_c_", &forcing, [&one, &next]);
+    at_zookeeper(is_repeated_without_the_next_owner);
 }
 
 /// The client ends a wait in the server's queue by the end of the statement. One that comes late hits the next statement.
@@ -119,18 +130,10 @@ fn takes_it_from_the_next_owner(proxy: &Proxy, text: &str, forcing: &Client, oth
 
 #[test]
 fn a_forced_release_at_mariadb_goes_on_with_the_next_owner() {
-    let server = Mariadb::start();
-    let proxy = Proxy::to(server.port());
-    let forcing = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
-    let [one, next] = [(); 2].map(|()| crate::client(&server, ""));
-    takes_it_from_the_next_owner(&proxy, "KILL ", &forcing, [&one, &next]);
+    at_mariadb(takes_it_from_the_next_owner);
 }
 
 #[test]
 fn a_forced_release_at_zookeeper_goes_on_with_the_next_owner() {
-    let server = Zookeeper::start();
-    let proxy = Proxy::to(server.port());
-    let forcing = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
-    let [one, next] = [(); 2].map(|()| crate::zookeeper::client(&server, ""));
-    takes_it_from_the_next_owner(&proxy, "/n/_c_", &forcing, [&one, &next]);
+    at_zookeeper(takes_it_from_the_next_owner);
 }

@@ -94,16 +94,10 @@ impl Shared {
         let mut listed = Ok(children);
         let mut has_waited = false;
         loop {
-            let counted = match listed {
-                Ok(children) => self.count(&session, &paths).await.map(|count| (children, count)),
-                Err(failure) => Err(failure),
-            };
-            let (children, count) = match counted {
+            let counted = async { Ok((listed?, self.count(&session, &paths).await?)) };
+            let (children, count) = match counted.await {
                 Ok(counted) => counted,
-                Err(failure) => {
-                    self.remove_soon(&session, node);
-                    return Took::Failed(self.error(&what, failure));
-                }
+                Err(failure) => return self.without(&session, node, &what, failure),
             };
             // Without its place another client has deleted it.
             let Some(before) = names::before(&children.names(), node.name())
@@ -114,10 +108,7 @@ impl Shared {
             if (before.len() as i64) < count.permits {
                 return match has_waited {
                     false => self.granted(&session, &key, node),
-                    true => self.proven(&session, &key, node).await.unwrap_or_else(|(failure, node)| {
-                        self.remove_soon(&session, node);
-                        Took::Failed(self.error(&what, failure))
-                    }),
+                    true => self.take_proven(&session, &key, node, &what).await,
                 };
             }
             // While those that have the permits are there, ours has none. The others may be tries that fail as well.
@@ -131,14 +122,16 @@ impl Shared {
         }
     }
 
-    /// Takes a permit by a node that has waited for it. The question that told so says nothing of when: a sign of life does.
-    async fn proven(&self, session: &Session, key: &Key, node: Node) -> std::result::Result<Took, (Failure, Node)> {
-        match self.check(session, std::slice::from_ref(&node.path), self.limit()).await {
-            Ok(_) => Ok(self.granted(session, key, node)),
-            // Another client has deleted it.
-            Err(Failure::Refused(code::NO_NODE)) => Ok(Took::NoRoom),
-            Err(failure) => Err((failure, node)),
-        }
+    /// Takes a permit by a node that has waited for it.
+    async fn take_proven(self: &Arc<Self>, session: &Arc<Session>, key: &Key, node: Node, what: &str) -> Took {
+        let proven = self.proven(session, key, node).await;
+        proven.unwrap_or_else(|(failure, node)| self.without(session, node, what, failure))
+    }
+
+    /// Ends an attempt, and removes its node.
+    fn without(self: &Arc<Self>, session: &Arc<Session>, node: Node, what: &str, failure: Failure) -> Took {
+        self.remove_soon(session, node);
+        Took::Failed(self.error(what, failure))
     }
 
     /// Waits for a permit at the head of the queue, by a node of ours in it.
@@ -160,9 +153,9 @@ impl Shared {
             }
         };
         let failed = |failure| {
-            self.remove_soon(session, lease.clone());
+            let took = self.without(session, lease.clone(), &what, failure);
             self.remove_soon(session, head.clone());
-            Took::Failed(self.error(&what, failure))
+            took
         };
         loop {
             // The node of their number may be made later.
@@ -188,13 +181,7 @@ impl Shared {
             };
             if (before.len() as i64) < count.permits {
                 self.remove_soon(session, head.clone());
-                return match self.proven(session, key, lease).await {
-                    Ok(took) => took,
-                    Err((failure, lease)) => {
-                        self.remove_soon(session, lease);
-                        Took::Failed(self.error(&what, failure))
-                    }
-                };
+                return self.take_proven(session, key, lease, &what).await;
             }
             let with_ours = |name: &&str| *name == lease.name() || !self.is_passing(&paths.leases().path, name);
             let others: Vec<_> = children.names().into_iter().filter(with_ours).collect();

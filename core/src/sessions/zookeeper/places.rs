@@ -460,13 +460,18 @@ impl Shared {
     /// Takes the lock by a node that has stood in the queue, and is first. The question that told so says nothing of when: a sign of
     /// life does, and it finds a node that is gone.
     async fn first(&self, session: &Session, key: &Key, spot: &Spot, node: Node) -> Took {
+        self.proven(session, key, node).await.unwrap_or_else(|(failure, node)| {
+            let failed = Failed::Kept(self.error(&format!("to lock `{}`", spot.path), failure));
+            self.failed(key, failed, Some(node))
+        })
+    }
+
+    /// The same; a failure leaves the node to the caller.
+    pub async fn proven(&self, session: &Session, key: &Key, node: Node) -> std::result::Result<Took, (Failure, Node)> {
         match self.check(session, std::slice::from_ref(&node.path), self.limit()).await {
-            Ok(_) => self.granted(session, key, node),
-            Err(Failure::Refused(code::NO_NODE)) => Took::NoRoom,
-            Err(failure) => {
-                let failed = Failed::Kept(self.error(&format!("to lock `{}`", spot.path), failure));
-                self.failed(key, failed, Some(node))
-            }
+            Ok(_) => Ok(self.granted(session, key, node)),
+            Err(Failure::Refused(code::NO_NODE)) => Ok(Took::NoRoom),
+            Err(failure) => Err((failure, node)),
         }
     }
 

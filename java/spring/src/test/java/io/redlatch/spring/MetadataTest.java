@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** What the jar says of its auto-configurations, so that a start need not read the classes of those that it leaves out. */
+/** The jar names its auto-configurations with their conditions, so that a start need not read the classes of those that it leaves out. */
 class MetadataTest {
     private static final String LIST = "META-INF/spring/org.springframework.boot.autoconfigure.AutoConfiguration.imports";
     private static final String METADATA = "META-INF/spring-autoconfigure-metadata.properties";
